@@ -1,0 +1,272 @@
+//! The syntax tree of a `.fen` program. Every node knows where it stands in the source.
+
+use crate::source::Span;
+
+/// A whole program, items in source order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ast {
+    pub items: Vec<Item>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    Const { name: Name, value: Expr },
+    Shared(Declaration),
+    Process(Process),
+    Property(Property),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    pub text: String,
+    pub span: Span,
+}
+
+/// `bool a, b = true;` or `int[0..=3] x[2] = {1, 2};`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Declaration {
+    pub ty: Type,
+    pub variables: Vec<Variable>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    pub name: Name,
+    /// The number of cells; only shared variables may be arrays.
+    pub len: Option<Expr>,
+    pub init: Option<Init>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Type {
+    Bool,
+    Int,
+    Ranged(Range),
+}
+
+/// `low ..= high`, both ends included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Range {
+    pub low: Expr,
+    pub high: Expr,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Init {
+    Value(Expr),
+    Cells(Vec<Expr>, Span),
+    /// `*`: any value of the declared range.
+    Any(Span),
+}
+
+/// A process, or a template that gives one process per value of its parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Process {
+    pub name: Name,
+    pub parameter: Option<Parameter>,
+    pub body: Block,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    pub name: Name,
+    pub range: Range,
+}
+
+/// `{ … }`; the span covers the braces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    pub members: Vec<Member>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Member {
+    Locals(Declaration),
+    Statement(Stmt),
+}
+
+/// A statement; the span runs from its first token to its last, semicolon included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum StmtKind {
+    Labelled {
+        label: Name,
+        statement: Box<Stmt>,
+    },
+    Store {
+        place: Place,
+        value: Expr,
+    },
+    Load {
+        target: Name,
+        place: Place,
+    },
+    Cas {
+        target: Name,
+        place: Place,
+        expected: Expr,
+        new: Expr,
+    },
+    Swap {
+        target: Name,
+        place: Place,
+        value: Expr,
+    },
+    Add {
+        target: Name,
+        place: Place,
+        value: Expr,
+    },
+    Fence(FenceKind),
+    Assign {
+        target: Name,
+        value: Expr,
+    },
+    Havoc {
+        target: Name,
+        range: Option<Range>,
+    },
+    Skip,
+    Goto(Name),
+    Break,
+    Continue,
+    Stop,
+    Assume(Expr),
+    Assert(Expr),
+    If {
+        condition: Condition,
+        then: Box<Stmt>,
+        otherwise: Option<Box<Stmt>>,
+    },
+    While {
+        condition: Condition,
+        body: Box<Stmt>,
+    },
+    DoWhile {
+        body: Box<Stmt>,
+        condition: Condition,
+    },
+    Either(Vec<Block>),
+    Nofence(Block),
+    Atomic(Block),
+    Block(Block),
+}
+
+/// Which orders a fence enforces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FenceKind {
+    Full,
+    StoreStore,
+    StoreLoad,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    Expr(Expr),
+    /// `*`: either way.
+    Any(Span),
+}
+
+/// A shared variable or array cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    pub name: Name,
+    pub index: Option<Box<Expr>>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Property {
+    pub kind: PropertyKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum PropertyKind {
+    Mutex(Name),
+    Forbid(Expr),
+    Invariant(Expr),
+    Final(Expr),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+/// Expressions of processes and of properties; the last three occur in properties only.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    Int(i32),
+    Bool(bool),
+    /// A local, a parameter or a constant; in a property, a shared variable or a constant.
+    Name(String),
+    Unary {
+        op: UnaryOp,
+        operand: Box<Expr>,
+    },
+    Binary {
+        op: BinaryOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Conditional {
+        condition: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
+    /// `x[e]`: the value of a shared array cell.
+    Cell {
+        name: Name,
+        index: Box<Expr>,
+    },
+    /// `p[e] at L`
+    At {
+        process: ProcessRef,
+        label: Name,
+    },
+    /// `p[e].r`
+    Local {
+        process: ProcessRef,
+        local: Name,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessRef {
+    pub name: Name,
+    pub index: Option<Box<Expr>>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    Not,
+    Negate,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    Mul,
+    Div,
+    Rem,
+    Add,
+    Sub,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+}

@@ -1,0 +1,5 @@
+//! The input language: text to syntax tree, checks, and back to text.
+
+pub mod ast;
+pub mod resolve;
+pub mod value;

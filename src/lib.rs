@@ -1,0 +1,5 @@
+//! fencesmith
+
+pub mod diagnostic;
+pub mod lang;
+pub mod source;
