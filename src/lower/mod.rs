@@ -1,0 +1,210 @@
+//! From the checked syntax tree to the program form.
+
+mod process;
+mod property;
+
+use crate::lang::ast::{self, Ast, ExprKind, Item};
+use crate::lang::printer::{Side, Spot};
+use crate::lang::resolve::{Instance, SharedVariable, Symbols, Template};
+use crate::lang::value::Value;
+use crate::program::{
+    Expr, FencePoint, Label, LocalId, Place, PlaceId, PointId, Process, Program, loop_depths,
+};
+
+/// Lowers a program that has passed all checks.
+pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
+    let scope = Scope::new(symbols);
+    let properties: Vec<&ast::Property> = ast
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Property(property) => Some(property),
+            _ => None,
+        })
+        .collect();
+    let mut program = Program {
+        places: places(&symbols.shared),
+        processes: Vec::new(),
+        points: Vec::new(),
+        properties: Vec::new(),
+    };
+    let mut located = Vec::new();
+    let mut stores = 0;
+    for (index, template) in symbols.templates.iter().enumerate() {
+        let Item::Process(item) = &ast.items[template.item] else {
+            unreachable!("a template names a process item");
+        };
+        let named = property::named_labels(&properties, &template.name);
+        let mut points = None;
+        for instance in &template.instances {
+            let local = scope.instance(template, instance);
+            let (mut process, spots, labels) =
+                process::automaton(item, &local, &named, index, &mut stores);
+            let points = points
+                .get_or_insert_with(|| number_points(&mut program.points, index, &spots, &process));
+            for (location, point) in process.locations.iter_mut().zip(points.iter()) {
+                location.point = *point;
+            }
+            program.processes.push(process);
+            located.push(labels);
+        }
+    }
+    program.properties = property::lower(&properties, &scope, &mut program.processes, &located);
+    program.finish();
+    program
+}
+
+fn places(shared: &[SharedVariable]) -> Vec<Place> {
+    let cell = |variable: &SharedVariable, index: usize| Place {
+        name: match variable.len {
+            Some(_) => format!("{}[{index}]", variable.name),
+            None => variable.name.clone(),
+        },
+        domain: variable.domain,
+        initial: variable.initial[index],
+    };
+    shared
+        .iter()
+        .flat_map(|variable| (0..variable.initial.len()).map(move |index| cell(variable, index)))
+        .collect()
+}
+
+/// Makes one fence point of every location that has spots, in source order, and says which
+/// point each location is. The instances of a template have the same shape, so this is
+/// done for the first one.
+fn number_points(
+    points: &mut Vec<FencePoint>,
+    template: usize,
+    spots: &[Vec<Spot>],
+    process: &Process,
+) -> Vec<Option<PointId>> {
+    let depths = loop_depths(process);
+    let mut order: Vec<(u32, usize, Vec<Spot>)> = Vec::new();
+    for (location, spots) in spots.iter().enumerate() {
+        let mut spots = spots.clone();
+        spots.sort_by_key(|spot| (preference(spot), *spot));
+        if let Some(first) = spots.first() {
+            order.push((offset(first), location, spots));
+        }
+    }
+    order.sort();
+    let mut ids = vec![None; process.locations.len()];
+    for (_, location, spots) in order {
+        ids[location] = Some(PointId(points.len() as u32));
+        points.push(FencePoint {
+            template,
+            spots,
+            depth: depths[location],
+        });
+    }
+    ids
+}
+
+/// Where the text of a fence at this spot would begin.
+pub fn offset(spot: &Spot) -> u32 {
+    match spot.side {
+        Side::Before => spot.statement.start,
+        Side::After => spot.statement.end,
+        Side::Inside => spot.statement.start + 1,
+    }
+}
+
+/// Of several spots for one position, the one after the shortest statement is shown: that
+/// is how fences are spoken of ("after the store to turn").
+fn preference(spot: &Spot) -> (u8, u32) {
+    let side = match spot.side {
+        Side::After => 0,
+        Side::Before => 1,
+        Side::Inside => 2,
+    };
+    (side, spot.statement.end - spot.statement.start)
+}
+
+/// What names mean: shared variables everywhere, constants and a process's own names.
+struct Scope<'a> {
+    symbols: &'a Symbols,
+    /// The first place of each shared variable.
+    first: Vec<PlaceId>,
+    own: Option<(&'a Template, &'a Instance)>,
+}
+
+impl<'a> Scope<'a> {
+    fn new(symbols: &'a Symbols) -> Scope<'a> {
+        let mut next = 0;
+        let mut first = Vec::new();
+        for variable in &symbols.shared {
+            first.push(PlaceId(next));
+            next += variable.initial.len() as u32;
+        }
+        Scope {
+            symbols,
+            first,
+            own: None,
+        }
+    }
+
+    fn instance(&self, template: &'a Template, instance: &'a Instance) -> Scope<'a> {
+        Scope {
+            symbols: self.symbols,
+            first: self.first.clone(),
+            own: Some((template, instance)),
+        }
+    }
+
+    fn shared(&self, name: &str) -> (PlaceId, &'a SharedVariable) {
+        let mut variables = self.symbols.shared.iter().zip(&self.first);
+        let (variable, first) = variables
+            .find(|(variable, _)| variable.name == name)
+            .expect("shared names were checked");
+        (*first, variable)
+    }
+
+    fn constant(&self, name: &str) -> Option<Value> {
+        let parameter = self.own.and_then(|(template, instance)| {
+            let parameter = template.parameter.as_deref()?;
+            instance.parameter.filter(|_| parameter == name)
+        });
+        parameter.or_else(|| self.symbols.consts.get(name).copied())
+    }
+
+    fn local(&self, name: &str) -> Option<LocalId> {
+        let (_, instance) = self.own?;
+        let mut locals = instance.locals.iter();
+        let index = locals.position(|local| local.name == name)?;
+        Some(LocalId(index as u32))
+    }
+
+    /// An expression of process code.
+    fn expr(&self, expr: &ast::Expr) -> Expr<LocalId> {
+        translate(expr, &|kind| match kind {
+            ExprKind::Name(name) => match self.local(name) {
+                Some(local) => Expr::Atom(local),
+                None => Expr::Const(self.constant(name).expect("names were checked")),
+            },
+            _ => unreachable!("process code was checked"),
+        })
+    }
+}
+
+/// Translates the operators; `leaf` takes care of names and observations.
+fn translate<A>(expr: &ast::Expr, leaf: &dyn Fn(&ExprKind) -> Expr<A>) -> Expr<A> {
+    let boxed = |expr: &ast::Expr| Box::new(translate(expr, leaf));
+    match &expr.kind {
+        ExprKind::Int(value) => Expr::Const(*value),
+        ExprKind::Bool(value) => Expr::Const(Value::from(*value)),
+        ExprKind::Unary { op, operand } => Expr::Unary(*op, boxed(operand)),
+        ExprKind::Binary { op, left, right } => Expr::Binary(*op, boxed(left), boxed(right)),
+        ExprKind::Conditional {
+            condition,
+            then,
+            otherwise,
+        } => Expr::Conditional(boxed(condition), boxed(then), boxed(otherwise)),
+        kind => leaf(kind),
+    }
+}
+
+/// Hands out the labels of stores, program-wide.
+fn fresh_label(stores: &mut u32) -> Label {
+    *stores += 1;
+    Label(*stores - 1)
+}

@@ -1,0 +1,413 @@
+//! One process to its automaton.
+//!
+//! Every gap between two statements becomes a location, joined to its surroundings by
+//! passing edges; gaps that turn out to be one control position are merged at the end.
+
+use super::{Scope, fresh_label};
+use crate::lang::ast::{self, Block, Condition, ExprKind, Member, Stmt, StmtKind};
+use crate::lang::printer::{Side, Spot};
+use crate::lang::value::Domain;
+use crate::program::{
+    Edge, EdgeId, Expr, Instr, Loc, Local, LocalId, Location, PlaceRef, Process, Update, back_edges,
+    merge,
+};
+use crate::source::Span;
+use std::collections::{HashMap, HashSet};
+
+/// Where the labels of a process stand.
+pub type Labels = HashMap<String, Loc>;
+
+/// The automaton of one instance, the spots of each of its locations, and its labels.
+/// Positions of labels in `named` are visible: they stay apart from everything else.
+pub fn automaton(
+    item: &ast::Process,
+    scope: &Scope,
+    named: &HashSet<String>,
+    template: usize,
+    stores: &mut u32,
+) -> (Process, Vec<Vec<Spot>>, Labels) {
+    let mut builder = Builder {
+        scope,
+        named,
+        stores,
+        locations: Vec::new(),
+        edges: Vec::new(),
+        spots: Vec::new(),
+        labels: HashMap::new(),
+        body: None,
+        loops: Vec::new(),
+        nofence: false,
+        exit: Loc(0),
+    };
+    let entry = builder.location();
+    builder.exit = builder.location();
+    builder.block(&item.body, entry, builder.exit);
+
+    let (_, instance) = scope.own.expect("a process has an instance");
+    let mut process = Process {
+        name: match instance.parameter {
+            Some(value) => format!("{}[{value}]", item.name.text),
+            None => item.name.text.clone(),
+        },
+        template,
+        locals: instance
+            .locals
+            .iter()
+            .map(|local| Local {
+                name: local.name.clone(),
+                domain: local.domain,
+                initial: local.initial,
+                visible: false,
+            })
+            .collect(),
+        locations: builder.locations,
+        edges: builder.edges,
+        entry,
+        exit: builder.exit,
+    };
+    let (mut spots, mut labels) = (builder.spots, builder.labels);
+    let moved = merge(&mut process, &mut spots);
+    back_edges(&mut process);
+    for at in labels.values_mut() {
+        *at = moved[at.index()];
+    }
+    (process, spots, labels)
+}
+
+struct Builder<'a> {
+    scope: &'a Scope<'a>,
+    named: &'a HashSet<String>,
+    stores: &'a mut u32,
+    locations: Vec<Location>,
+    edges: Vec<Edge>,
+    /// For each location, where a fence can be typed to stand there.
+    spots: Vec<Vec<Spot>>,
+    labels: Labels,
+    /// The brace-less body that the current statement is, if it is one.
+    body: Option<Span>,
+    /// For each enclosing loop, where `break` and `continue` lead.
+    loops: Vec<(Loc, Loc)>,
+    nofence: bool,
+    exit: Loc,
+}
+
+impl Builder<'_> {
+    fn location(&mut self) -> Loc {
+        self.locations.push(Location::default());
+        self.spots.push(Vec::new());
+        Loc(self.locations.len() as u32 - 1)
+    }
+
+    fn edge(&mut self, from: Loc, to: Loc, instr: Instr, span: Span) {
+        let id = EdgeId(self.edges.len() as u32);
+        self.locations[from.index()].out.push(id);
+        self.edges.push(Edge {
+            from,
+            to,
+            instr,
+            span,
+            back: false,
+            fusable: false,
+        });
+    }
+
+    fn pass(&mut self, from: Loc, to: Loc, span: Span) {
+        self.edge(from, to, Instr::Pass, span);
+    }
+
+    fn visible(&self, at: Loc) -> bool {
+        self.locations[at.index()].visible
+    }
+
+    fn spot(&mut self, at: Loc, side: Side, statement: Span) {
+        if !self.nofence && !self.visible(at) {
+            self.spots[at.index()].push(Spot {
+                side,
+                statement,
+                body: self.body,
+            });
+        }
+    }
+
+    fn block(&mut self, block: &Block, from: Loc, to: Loc) {
+        let outer = self.body.take();
+        let statements: Vec<&Stmt> = block
+            .members
+            .iter()
+            .filter_map(|member| match member {
+                Member::Statement(statement) => Some(statement),
+                Member::Locals(_) => None,
+            })
+            .collect();
+        self.sequence(&statements, block.span, from, to);
+        self.body = outer;
+    }
+
+    /// The body of an `if` or loop: a block, or a single statement that counts as one.
+    fn body(&mut self, statement: &Stmt, from: Loc, to: Loc) {
+        if let StmtKind::Block(block) = &statement.kind {
+            self.block(block, from, to);
+        } else {
+            let outer = self.body.replace(statement.span);
+            self.sequence(&[statement], statement.span, from, to);
+            self.body = outer;
+        }
+    }
+
+    /// Statements with a gap before, between and after them. A sequence that starts at a
+    /// visible position has no gap there: a fence would move the label.
+    fn sequence(&mut self, statements: &[&Stmt], span: Span, from: Loc, to: Loc) {
+        let mut gap = from;
+        if !self.visible(from) {
+            gap = self.location();
+            self.pass(from, gap, span);
+        }
+        if statements.is_empty() {
+            self.spot(gap, Side::Inside, span);
+        }
+        for statement in statements {
+            self.spot(gap, Side::Before, statement.span);
+            let next = self.location();
+            self.statement(statement, gap, next);
+            self.spot(next, Side::After, statement.span);
+            gap = next;
+        }
+        self.pass(gap, to, span);
+    }
+
+    /// Emits one statement that starts at `from` and ends at `to`.
+    fn statement(&mut self, statement: &Stmt, from: Loc, to: Loc) {
+        let span = statement.span;
+        match &statement.kind {
+            StmtKind::Labelled { label, statement } => {
+                self.labelled(&label.text, statement, span, from, to);
+            }
+            StmtKind::Goto(label) => {
+                let target = self.jump_target(&label.text);
+                self.pass(from, target, span);
+            }
+            StmtKind::Break => {
+                let (target, _) = *self.loops.last().expect("checked to be in a loop");
+                self.pass(from, target, span);
+            }
+            StmtKind::Continue => {
+                let (_, target) = *self.loops.last().expect("checked to be in a loop");
+                self.pass(from, target, span);
+            }
+            StmtKind::Stop => self.pass(from, self.exit, span),
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let inside = self.location();
+                self.test(condition, true, from, inside);
+                self.body(then, inside, to);
+                match otherwise {
+                    None => self.test(condition, false, from, to),
+                    Some(otherwise) => {
+                        let inside = self.location();
+                        self.test(condition, false, from, inside);
+                        self.body(otherwise, inside, to);
+                    }
+                }
+            }
+            StmtKind::While { condition, body } => {
+                let head = self.head(from, span);
+                let inside = self.location();
+                self.test(condition, true, head, inside);
+                self.loops.push((to, head));
+                self.body(body, inside, head);
+                self.loops.pop();
+                self.test(condition, false, head, to);
+            }
+            StmtKind::DoWhile { body, condition } => {
+                let head = self.head(from, span);
+                let test = self.location();
+                self.loops.push((to, test));
+                self.body(body, head, test);
+                self.loops.pop();
+                self.test(condition, true, test, head);
+                self.test(condition, false, test, to);
+            }
+            StmtKind::Either(branches) => {
+                for branch in branches {
+                    let inside = self.location();
+                    self.pass(from, inside, branch.span);
+                    self.block(branch, inside, to);
+                }
+            }
+            StmtKind::Nofence(block) => {
+                let outer = std::mem::replace(&mut self.nofence, true);
+                self.block(block, from, to);
+                self.nofence = outer;
+            }
+            StmtKind::Block(block) => self.block(block, from, to),
+            StmtKind::Atomic(block) => {
+                let members = block.members.iter();
+                let statements = members.filter_map(|member| match member {
+                    Member::Statement(statement) => Some(statement),
+                    Member::Locals(_) => None,
+                });
+                let body = statements.map(|s| (self.instr(s), s.span)).collect();
+                self.edge(from, to, Instr::Atomic(body), span);
+            }
+            _ => {
+                let instr = self.instr(statement);
+                self.edge(from, to, instr, span);
+            }
+        }
+    }
+
+    /// `L: s`. If a property names L, its position is the start of `s` itself; otherwise
+    /// there is one more gap, between the label and `s`, that every jump to L passes.
+    fn labelled(&mut self, label: &str, statement: &Stmt, span: Span, from: Loc, to: Loc) {
+        let mut at = from;
+        if !self.visible(from) {
+            at = self.location();
+            self.pass(from, at, span);
+            self.locations[at.index()].visible = self.named.contains(label);
+            self.spot(at, Side::Before, statement.span);
+        }
+        let target = self.jump_target(label);
+        self.pass(target, at, span);
+        self.statement(statement, at, to);
+    }
+
+    /// Where jumps to a label go; it passes on to the label's position.
+    fn jump_target(&mut self, label: &str) -> Loc {
+        match self.labels.get(label) {
+            Some(&at) => at,
+            None => {
+                let at = self.location();
+                self.labels.insert(label.to_string(), at);
+                at
+            }
+        }
+    }
+
+    /// The position where a loop starts over: a label on the loop holds there.
+    fn head(&mut self, from: Loc, span: Span) -> Loc {
+        if self.visible(from) {
+            return from;
+        }
+        let head = self.location();
+        self.pass(from, head, span);
+        head
+    }
+
+    /// The way out of a test for one outcome; a literal condition is no test at all.
+    fn test(&mut self, condition: &Condition, wanted: bool, from: Loc, to: Loc) {
+        let (expr, span) = match condition {
+            Condition::Any(span) => {
+                let condition = Expr::Const(i32::from(wanted));
+                let instr = Instr::Guard { condition, wanted };
+                return self.edge(from, to, instr, *span);
+            }
+            Condition::Expr(expr) => (expr, expr.span),
+        };
+        let literal = match expr.kind {
+            ExprKind::Bool(value) => Some(value),
+            ExprKind::Int(value) => Some(value != 0),
+            _ => None,
+        };
+        match literal {
+            Some(value) if value == wanted => self.pass(from, to, span),
+            Some(_) => {}
+            None => {
+                let condition = self.scope.expr(expr);
+                self.edge(from, to, Instr::Guard { condition, wanted }, span);
+            }
+        }
+    }
+
+    /// The instruction of a simple statement.
+    fn instr(&mut self, statement: &Stmt) -> Instr {
+        let expr = |e: &ast::Expr| self.scope.expr(e);
+        match &statement.kind {
+            StmtKind::Store { place, value } => Instr::Store {
+                place: self.place(place),
+                value: expr(value),
+                label: fresh_label(self.stores),
+            },
+            StmtKind::Load { target, place } => Instr::Load {
+                local: self.local(&target.text),
+                place: self.place(place),
+            },
+            StmtKind::Cas {
+                target,
+                place,
+                expected,
+                new,
+            } => Instr::Update {
+                local: self.local(&target.text),
+                place: self.place(place),
+                op: Update::Cas {
+                    expected: expr(expected),
+                    new: expr(new),
+                },
+            },
+            StmtKind::Swap {
+                target,
+                place,
+                value,
+            } => Instr::Update {
+                local: self.local(&target.text),
+                place: self.place(place),
+                op: Update::Swap(expr(value)),
+            },
+            StmtKind::Add {
+                target,
+                place,
+                value,
+            } => Instr::Update {
+                local: self.local(&target.text),
+                place: self.place(place),
+                op: Update::Add(expr(value)),
+            },
+            StmtKind::Fence(kind) => Instr::Fence(*kind),
+            StmtKind::Assign { target, value } => Instr::Assign {
+                local: self.local(&target.text),
+                value: expr(value),
+            },
+            StmtKind::Havoc { target, range } => {
+                let local = self.local(&target.text);
+                let (_, instance) = self.scope.own.expect("a process has an instance");
+                let range = match range {
+                    None => instance.locals[local.index()].domain,
+                    Some(range) => Domain {
+                        low: constant(expr(&range.low)),
+                        high: constant(expr(&range.high)),
+                    },
+                };
+                Instr::Havoc { local, range }
+            }
+            StmtKind::Skip => Instr::Skip,
+            StmtKind::Assume(condition) => Instr::Guard {
+                condition: expr(condition),
+                wanted: true,
+            },
+            StmtKind::Assert(condition) => Instr::Assert(expr(condition)),
+            other => unreachable!("not a simple statement: {other:?}"),
+        }
+    }
+
+    fn local(&self, name: &str) -> LocalId {
+        self.scope.local(name).expect("locals were checked")
+    }
+
+    fn place(&self, place: &ast::Place) -> PlaceRef {
+        let (first, variable) = self.scope.shared(&place.name.text);
+        let cell = place.index.as_ref().and_then(|index| {
+            let len = variable.len?;
+            Some((len, self.scope.expr(index)))
+        });
+        PlaceRef { first, cell }
+    }
+}
+
+/// The value of an expression that was checked to be constant.
+fn constant(expr: Expr<LocalId>) -> i32 {
+    let value = expr.eval(&|_| unreachable!("a constant expression reads no local"));
+    value.expect("constant expressions were checked")
+}

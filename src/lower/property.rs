@@ -1,0 +1,182 @@
+//! Properties to predicates on states.
+
+use super::process::Labels;
+use super::{Scope, translate};
+use crate::lang::ast::{self, ExprKind, ProcessRef, PropertyKind};
+use crate::program::{self, Atom, Expr, Loc, LocalId, Process, ProcessId, Property};
+use std::collections::HashSet;
+
+/// The labels of one template that properties name.
+pub fn named_labels(properties: &[&ast::Property], template: &str) -> HashSet<String> {
+    let mut named = HashSet::new();
+    for property in properties {
+        match &property.kind {
+            PropertyKind::Mutex(label) => {
+                named.insert(label.text.clone());
+            }
+            PropertyKind::Forbid(expr)
+            | PropertyKind::Invariant(expr)
+            | PropertyKind::Final(expr) => observations(expr, &mut |kind| {
+                if let ExprKind::At { process, label } = kind
+                    && process.name.text == template
+                {
+                    named.insert(label.text.clone());
+                }
+            }),
+        }
+    }
+    named
+}
+
+/// Visits the leaves of an expression.
+fn observations(expr: &ast::Expr, visit: &mut dyn FnMut(&ExprKind)) {
+    match &expr.kind {
+        ExprKind::Unary { operand, .. } => observations(operand, visit),
+        ExprKind::Binary { left, right, .. } => {
+            observations(left, visit);
+            observations(right, visit);
+        }
+        ExprKind::Conditional {
+            condition,
+            then,
+            otherwise,
+        } => {
+            observations(condition, visit);
+            observations(then, visit);
+            observations(otherwise, visit);
+        }
+        ExprKind::Cell { index, .. } => observations(index, visit),
+        leaf => visit(leaf),
+    }
+}
+
+/// Lowers all properties and marks the locals they name as visible.
+pub fn lower(
+    properties: &[&ast::Property],
+    scope: &Scope,
+    processes: &mut [Process],
+    located: &[Labels],
+) -> Vec<Property> {
+    let mut lowered = Vec::new();
+    for property in properties {
+        let world = World {
+            scope,
+            processes,
+            located,
+        };
+        let (kind, predicate) = match &property.kind {
+            PropertyKind::Mutex(label) => {
+                let everywhere = world.positions(|_| true, &label.text);
+                let predicate = Expr::Atom(Atom::Crowd(everywhere));
+                (program::PropertyKind::Mutex, predicate)
+            }
+            PropertyKind::Forbid(expr) => (program::PropertyKind::Forbid, world.expr(expr)),
+            PropertyKind::Invariant(expr) => (program::PropertyKind::Invariant, world.expr(expr)),
+            PropertyKind::Final(expr) => (program::PropertyKind::Final, world.expr(expr)),
+        };
+        let labels = world.labels(&property.kind);
+        predicate.atoms(&mut |atom| mark_visible(atom, processes));
+        lowered.push(Property {
+            kind,
+            predicate,
+            span: property.span,
+            labels,
+        });
+    }
+    lowered
+}
+
+fn mark_visible(atom: &Atom, processes: &mut [Process]) {
+    match atom {
+        Atom::Local(process, local) => {
+            processes[process.index()].locals[local.index()].visible = true;
+        }
+        Atom::Cell { index, .. } => index.atoms(&mut |atom| mark_visible(atom, processes)),
+        Atom::Place(_) | Atom::At(_) | Atom::Crowd(_) => {}
+    }
+}
+
+struct World<'a> {
+    scope: &'a Scope<'a>,
+    processes: &'a [Process],
+    located: &'a [Labels],
+}
+
+impl World<'_> {
+    fn expr(&self, expr: &ast::Expr) -> Expr<Atom> {
+        translate(expr, &|kind| match kind {
+            ExprKind::Name(name) => match self.scope.constant(name) {
+                Some(value) => Expr::Const(value),
+                None => Expr::Atom(Atom::Place(self.scope.shared(name).0)),
+            },
+            ExprKind::Cell { name, index } => {
+                let (first, variable) = self.scope.shared(&name.text);
+                Expr::Atom(Atom::Cell {
+                    first,
+                    len: variable.len.expect("arrays were checked"),
+                    index: Box::new(self.expr(index)),
+                })
+            }
+            ExprKind::At { process, label } => {
+                let chosen = self.chosen(process);
+                let positions = self.positions(|id| chosen.contains(&id), &label.text);
+                Expr::Atom(Atom::At(positions))
+            }
+            ExprKind::Local { process, local } => {
+                let id = self.chosen(process)[0];
+                let mut locals = self.processes[id.index()].locals.iter();
+                let index = locals.position(|l| l.name == local.text);
+                let local = LocalId(index.expect("locals were checked") as u32);
+                Expr::Atom(Atom::Local(id, local))
+            }
+            _ => unreachable!("operators are translated by the caller"),
+        })
+    }
+
+    /// The processes that a reference without or with an index stands for.
+    fn chosen(&self, process: &ProcessRef) -> Vec<ProcessId> {
+        let name = match &process.index {
+            None => process.name.text.clone(),
+            Some(index) => {
+                let unobservable = |_: &Atom| unreachable!("an index was checked to be constant");
+                let value = self.expr(index).eval(&unobservable);
+                let value = value.expect("constant expressions were checked");
+                format!("{}[{value}]", process.name.text)
+            }
+        };
+        let template = format!("{name}[");
+        let matching = |p: &Process| p.name == name || p.name.starts_with(&template);
+        let ids = (0..self.processes.len()).filter(|&id| matching(&self.processes[id]));
+        ids.map(|id| ProcessId(id as u32)).collect()
+    }
+
+    fn positions(&self, of: impl Fn(ProcessId) -> bool, label: &str) -> Vec<(ProcessId, Loc)> {
+        let everywhere = self.located.iter().enumerate();
+        let found = everywhere.filter_map(|(id, labels)| {
+            let id = ProcessId(id as u32);
+            Some((id, *labels.get(label)?))
+        });
+        found.filter(|&(id, _)| of(id)).collect()
+    }
+
+    /// The labels a property names and where they stand, for the check that something
+    /// reaches them.
+    fn labels(&self, kind: &PropertyKind) -> Vec<(String, Vec<(ProcessId, Loc)>)> {
+        let mut labels = Vec::new();
+        match kind {
+            PropertyKind::Mutex(label) => {
+                labels.push((label.text.clone(), self.positions(|_| true, &label.text)));
+            }
+            PropertyKind::Forbid(expr)
+            | PropertyKind::Invariant(expr)
+            | PropertyKind::Final(expr) => observations(expr, &mut |kind| {
+                if let ExprKind::At { process, label } = kind {
+                    let chosen = self.chosen(process);
+                    let positions = self.positions(|id| chosen.contains(&id), &label.text);
+                    labels.push((label.text.clone(), positions));
+                }
+            }),
+        }
+        labels
+    }
+}

@@ -1,0 +1,183 @@
+//! The pending stores of one process, in canonical form.
+//!
+//! One data type serves all models. The buffers are a sequence of *parts* separated by
+//! pending store-store and store-load fences; without such fences there is one part. A
+//! part holds stores whose order is known (its head) and, in the abstract models, sets of
+//! stores per place whose order is not.
+
+use super::Order;
+use crate::lang::value::Value;
+use crate::program::{Label, PlaceId};
+
+/// A pending store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Entry {
+    pub place: PlaceId,
+    pub value: Value,
+    /// The store instruction, where it matters.
+    pub label: Option<Label>,
+}
+
+/// All pending stores of one process. No parts: nothing is pending.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Buffers {
+    pub(super) parts: Vec<Part>,
+}
+
+/// The stores between two pending fences. Only the last part may be empty, and only if a
+/// fence stands before it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Part {
+    /// The fences before it; none before the first part.
+    pub(super) marker: Marker,
+    /// Stores in order; under PSO grouped by place, since only the order per place counts.
+    pub(super) head: Vec<Entry>,
+}
+
+/// Pending fences that do not block the process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Marker {
+    /// Stores behind it reach memory only after all stores before it.
+    pub store_store: bool,
+    /// Loads wait until all stores before it have reached memory.
+    pub store_load: bool,
+}
+
+impl Buffers {
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// A store to `place` is pending.
+    pub fn holds(&self, place: PlaceId) -> bool {
+        self.parts.iter().any(|part| part.holds(place))
+    }
+
+    /// A load has to wait for a store-load fence.
+    pub fn delay_loads(&self) -> bool {
+        self.parts.iter().any(|part| part.marker.store_load)
+    }
+
+    /// A store that goes to memory at once has to wait for a store-store fence.
+    pub fn delay_stores(&self) -> bool {
+        self.parts.iter().any(|part| part.marker.store_store)
+    }
+
+    /// All pending stores with a known order, oldest part first; under PSO by place.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.parts.iter().flat_map(|part| &part.head)
+    }
+
+    /// The parts, oldest first: the fences before each, and its stores in order.
+    pub fn parts(&self) -> impl Iterator<Item = (Marker, &[Entry])> {
+        self.parts.iter().map(|part| (part.marker, &part.head[..]))
+    }
+
+    /// The part that new stores go to.
+    pub(super) fn newest(&mut self) -> &mut Part {
+        if self.parts.is_empty() {
+            self.parts.push(Part::default());
+        }
+        self.parts.last_mut().expect("there is a part")
+    }
+
+    /// The newest part that holds a store to `place`.
+    pub(super) fn newest_with(&self, place: PlaceId) -> Option<&Part> {
+        self.parts.iter().rev().find(|part| part.holds(place))
+    }
+
+    /// Puts a fence behind everything that is pending.
+    pub(super) fn mark(&mut self, marker: Marker) {
+        match self.parts.last_mut() {
+            None => {}
+            Some(last) if last.is_empty() => last.marker.add(marker),
+            Some(_) => self.parts.push(Part {
+                marker,
+                ..Part::default()
+            }),
+        }
+    }
+
+    /// Whether a store to `place` in part `index` may reach memory before everything
+    /// that is pending elsewhere, judged by the other parts alone.
+    pub(super) fn may_leave(&self, order: Order, index: usize, place: PlaceId) -> bool {
+        match order {
+            Order::Tso => index == 0,
+            Order::Pso => {
+                let (older, rest) = self.parts.split_at(index);
+                let mut crossed = older.iter().skip(1).chain(rest.first().filter(|_| index > 0));
+                !crossed.any(|part| part.marker.store_store)
+                    && !older.iter().any(|part| part.holds(place))
+            }
+        }
+    }
+
+    /// Restores the canonical form after stores have left.
+    pub(super) fn tidy(&mut self) {
+        let mut index = 0;
+        while index < self.parts.len() {
+            let last = index + 1 == self.parts.len();
+            if self.parts[index].is_empty() && (index == 0 || !last) {
+                let gone = self.parts.remove(index);
+                if let Some(next) = self.parts.get_mut(index) {
+                    next.marker = match index {
+                        0 => Marker::default(),
+                        _ => next.marker.with(gone.marker),
+                    };
+                }
+            } else {
+                index += 1;
+            }
+        }
+    }
+}
+
+impl Part {
+    pub(super) fn is_empty(&self) -> bool {
+        self.head.is_empty()
+    }
+
+    pub(super) fn holds(&self, place: PlaceId) -> bool {
+        self.head.iter().any(|entry| entry.place == place)
+    }
+
+    /// Appends a store to the ordered stores.
+    pub(super) fn push(&mut self, order: Order, entry: Entry) {
+        let at = match order {
+            Order::Tso => self.head.len(),
+            Order::Pso => self.head.partition_point(|other| other.place <= entry.place),
+        };
+        self.head.insert(at, entry);
+    }
+
+    /// The positions in the head of the stores that are oldest in their queue.
+    pub(super) fn oldest(&self, order: Order) -> impl Iterator<Item = usize> {
+        let head = &self.head;
+        (0..head.len()).filter(move |&at| match order {
+            Order::Tso => at == 0,
+            Order::Pso => at == 0 || head[at - 1].place != head[at].place,
+        })
+    }
+}
+
+impl Marker {
+    pub const STORE_STORE: Marker = Marker {
+        store_store: true,
+        store_load: false,
+    };
+    pub const STORE_LOAD: Marker = Marker {
+        store_store: false,
+        store_load: true,
+    };
+
+    fn with(self, other: Marker) -> Marker {
+        Marker {
+            store_store: self.store_store || other.store_store,
+            store_load: self.store_load || other.store_load,
+        }
+    }
+
+    fn add(&mut self, other: Marker) {
+        *self = self.with(other);
+    }
+}

@@ -1,0 +1,55 @@
+//! Exact store buffers of bounded length: TSO and PSO.
+
+use super::{Buffers, Entry, Loaded, Marker, Memory, Order, Stored};
+use crate::program::PlaceId;
+
+/// FIFO buffers that hold at most `bound` stores each. A store into a full buffer waits,
+/// so this is an under-approximation unless no store ever has to.
+pub struct Exact {
+    pub order: Order,
+    pub bound: usize,
+}
+
+impl Memory for Exact {
+    fn order(&self) -> Order {
+        self.order
+    }
+
+    fn store(&self, buffers: &mut Buffers, entry: Entry) -> Stored {
+        let pending = match self.order {
+            Order::Tso => buffers.entries().count(),
+            Order::Pso => buffers.entries().filter(|e| e.place == entry.place).count(),
+        };
+        if pending >= self.bound {
+            return Stored::NoRoom;
+        }
+        buffers.newest().push(self.order, entry);
+        Stored::Pending
+    }
+
+    fn load(&self, buffers: &Buffers, place: PlaceId) -> Loaded {
+        let newest = |entries: &[Entry]| entries.iter().rev().find(|e| e.place == place).copied();
+        match buffers.newest_with(place).and_then(|part| newest(&part.head)) {
+            Some(entry) => Loaded::Pending(vec![entry.value]),
+            None => Loaded::FromMemory,
+        }
+    }
+
+    fn flushes(&self, buffers: &Buffers, out: &mut Vec<(Entry, Buffers)>) {
+        for (index, part) in buffers.parts.iter().enumerate() {
+            for at in part.oldest(self.order) {
+                let entry = part.head[at];
+                if buffers.may_leave(self.order, index, entry.place) {
+                    let mut after = buffers.clone();
+                    after.parts[index].head.remove(at);
+                    after.tidy();
+                    out.push((entry, after));
+                }
+            }
+        }
+    }
+
+    fn mark(&self, buffers: &mut Buffers, marker: Marker) {
+        buffers.mark(marker);
+    }
+}

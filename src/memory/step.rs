@@ -1,0 +1,343 @@
+//! The steps of one process.
+//!
+//! A step is one edge of the automaton, preceded by edges that may be fused with it, or
+//! the flush of one pending store. Steps are found in two stages, because memory is only
+//! needed for the last edge: [`Stepper::outline`] walks the automaton and says which
+//! places the possible last edges read; [`Stepper::finish`] takes one of them.
+
+use super::execute::{Outcome, eval, resolve};
+use super::{Atomics, Buffers, Entry, Loaded, Memory, Order, Stored};
+use crate::lang::resolve::Initial;
+use crate::lang::value::{Domain, Fault, Value};
+use crate::program::{
+    Edge, EdgeId, Instr, Loc, LocalId, PlaceId, PointId, Process, Program,
+};
+use crate::source::Span;
+use std::collections::HashSet;
+
+/// What a process is doing: everything its steps depend on except memory.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Config {
+    pub at: At,
+    pub locals: Vec<Value>,
+    pub buffers: Buffers,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum At {
+    Loc(Loc),
+    /// A statement has failed; the run ends here.
+    Failed(Failure),
+}
+
+/// A failed statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Failure {
+    pub span: Span,
+    /// What went wrong; `None` for an assertion that does not hold.
+    pub fault: Option<Fault>,
+}
+
+/// One step of one process.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub effect: Effect,
+    /// The edges taken; none for a flush.
+    pub path: Vec<EdgeId>,
+    /// The fence points passed while stores were pending.
+    pub passed: Vec<PointId>,
+    pub next: Config,
+    pub writes: Vec<(PlaceId, Value)>,
+}
+
+/// What a step does, for those who look at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Flush(Entry),
+    Store(PlaceId, Value),
+    /// A load, and the value it found.
+    Load(PlaceId, Value),
+    /// A read-modify-write, and the value it found.
+    Update(PlaceId, Value),
+    /// A step on locals and the value that `havoc` chose.
+    Local(Option<Value>),
+    Fence,
+    Atomic,
+}
+
+/// The first stage of a process's steps.
+#[derive(Debug, Default)]
+pub struct Outline {
+    /// Steps that do not read memory.
+    pub fixed: Vec<Step>,
+    /// Steps that read one place.
+    pub reads: Vec<(PlaceId, Approach)>,
+    /// Steps that may read any place.
+    pub atomics: Vec<Approach>,
+    /// A store had to wait for room.
+    pub no_room: bool,
+}
+
+/// A way to a last edge that reads memory.
+#[derive(Debug, Clone)]
+pub struct Approach {
+    path: Vec<EdgeId>,
+    locals: Vec<Value>,
+    passed: Vec<PointId>,
+}
+
+/// How the steps of a program's processes are taken.
+pub struct Stepper<'a> {
+    pub program: &'a Program,
+    pub memory: &'a dyn Memory,
+    pub atomics: Atomics,
+    /// Run local edges together with the edge after them.
+    pub fuse: bool,
+    /// Reset locals that are not read any more.
+    pub reset_dead: bool,
+    /// Let pending stores carry the label of their instruction.
+    pub labelled: bool,
+}
+
+impl Stepper<'_> {
+    /// The configurations a process may start in.
+    pub fn initial(&self, process: &Process) -> Vec<Config> {
+        let mut all = vec![Vec::new()];
+        for local in &process.locals {
+            let values = initial_values(local.initial, local.domain);
+            all = all
+                .into_iter()
+                .flat_map(|locals: Vec<Value>| {
+                    values.clone().map(move |value| {
+                        let mut locals = locals.clone();
+                        locals.push(value);
+                        locals
+                    })
+                })
+                .collect();
+        }
+        let mut configs: Vec<Config> = all
+            .into_iter()
+            .map(|locals| self.arrive(process, process.entry, locals, Buffers::default()))
+            .collect();
+        configs.sort();
+        configs.dedup();
+        configs
+    }
+
+    /// All steps from a configuration, given the values in memory.
+    pub fn steps(
+        &self,
+        process: &Process,
+        config: &Config,
+        memory: &dyn Fn(PlaceId) -> Value,
+    ) -> Vec<Step> {
+        let outline = self.outline(process, config);
+        let mut steps = outline.fixed;
+        let reads = outline.reads.into_iter().map(|(_, approach)| approach);
+        for approach in reads.chain(outline.atomics) {
+            steps.extend(self.finish(process, config, &approach, memory));
+        }
+        steps
+    }
+
+    /// Flushes, and all ways to a last edge.
+    pub fn outline(&self, process: &Process, config: &Config) -> Outline {
+        let mut outline = Outline::default();
+        let At::Loc(at) = config.at else {
+            return outline;
+        };
+        let mut flushed = Vec::new();
+        self.memory.flushes(&config.buffers, &mut flushed);
+        for (entry, buffers) in flushed {
+            outline.fixed.push(Step {
+                effect: Effect::Flush(entry),
+                path: Vec::new(),
+                passed: Vec::new(),
+                next: Config {
+                    buffers,
+                    ..config.clone()
+                },
+                writes: vec![(entry.place, entry.value)],
+            });
+        }
+        let mut seen = HashSet::new();
+        let start = Approach {
+            path: Vec::new(),
+            locals: config.locals.clone(),
+            passed: Vec::new(),
+        };
+        let mut work = vec![(at, start)];
+        while let Some((at, mut approach)) = work.pop() {
+            let location = process.location(at);
+            if !config.buffers.is_empty() {
+                if location.fenced {
+                    continue;
+                }
+                approach.passed.extend(location.point);
+            }
+            if !seen.insert((at, approach.locals.clone(), approach.passed.clone())) {
+                continue;
+            }
+            for (id, edge) in process.edges_from(at).collect::<Vec<_>>().into_iter().rev() {
+                let mut approach = approach.clone();
+                approach.path.push(id);
+                if self.runs_on(process, edge) {
+                    for locals in self.local_outcomes(edge, &approach.locals) {
+                        let approach = Approach {
+                            locals,
+                            ..approach.clone()
+                        };
+                        work.push((edge.to, approach));
+                    }
+                } else {
+                    self.last(process, config, edge, approach, &mut outline);
+                }
+            }
+        }
+        outline
+    }
+
+    /// Whether the step goes on behind this edge. It never does into a dead end, so that
+    /// the last edge of a process is a step.
+    fn runs_on(&self, process: &Process, edge: &Edge) -> bool {
+        let target = process.location(edge.to);
+        let pass = matches!(edge.instr, Instr::Pass) && !target.visible;
+        let fusable = if self.fuse { edge.fusable } else { pass };
+        fusable && !target.out.is_empty()
+    }
+
+    /// The locals after a local edge that cannot fail: none if a guard closes it.
+    fn local_outcomes(&self, edge: &Edge, locals: &[Value]) -> Vec<Vec<Value>> {
+        let with = |local: LocalId, value: Value| {
+            let mut locals = locals.to_vec();
+            locals[local.index()] = value;
+            locals
+        };
+        match &edge.instr {
+            Instr::Assign { local, value } => {
+                let value = eval(value, locals).expect("a fusable edge cannot fail");
+                vec![with(*local, value)]
+            }
+            Instr::Havoc { local, range } => {
+                let values = (range.low..=range.high).rev();
+                values.map(|value| with(*local, value)).collect()
+            }
+            Instr::Guard { condition, wanted } => {
+                let value = eval(condition, locals).expect("a fusable edge cannot fail");
+                match (value != 0) == *wanted {
+                    true => vec![locals.to_vec()],
+                    false => Vec::new(),
+                }
+            }
+            _ => vec![locals.to_vec()],
+        }
+    }
+
+    /// Sorts a last edge: finished if it needs no memory, otherwise noted with what it
+    /// reads.
+    fn last(
+        &self,
+        process: &Process,
+        config: &Config,
+        edge: &Edge,
+        approach: Approach,
+        outline: &mut Outline,
+    ) {
+        let buffers = &config.buffers;
+        let needs = match &edge.instr {
+            Instr::Load { .. } if buffers.delay_loads() => return,
+            Instr::Load { place, .. } => {
+                let place = resolve(place, &approach.locals).ok();
+                place.filter(|&place| self.memory.load(buffers, place) == Loaded::FromMemory)
+            }
+            Instr::Update { place, .. } => match resolve(place, &approach.locals) {
+                Ok(place) if !self.may_update(buffers, place) => return,
+                place => place.ok(),
+            },
+            Instr::Atomic(_) if !buffers.is_empty() => return,
+            Instr::Atomic(_) => return outline.atomics.push(approach),
+            Instr::Store { place, value, .. } => {
+                let place = resolve(place, &approach.locals);
+                if let (Ok(place), Ok(value)) = (place, eval(value, &approach.locals)) {
+                    let (label, mut after) = (None, buffers.clone());
+                    let entry = Entry { place, value, label };
+                    if self.memory.store(&mut after, entry) == Stored::NoRoom {
+                        outline.no_room = true;
+                        return;
+                    }
+                }
+                None
+            }
+            _ => None,
+        };
+        match needs {
+            Some(place) => outline.reads.push((place, approach)),
+            None => {
+                let unread = |_| unreachable!("the edge reads no memory");
+                let steps = self.finish(process, config, &approach, &unread);
+                outline.fixed.extend(steps);
+            }
+        }
+    }
+
+    fn may_update(&self, buffers: &Buffers, place: PlaceId) -> bool {
+        match (self.memory.order(), self.atomics) {
+            (Order::Pso, Atomics::DrainPlace) => {
+                !buffers.holds(place) && !buffers.delay_loads() && !buffers.delay_stores()
+            }
+            _ => buffers.is_empty(),
+        }
+    }
+
+    /// Takes the last edge of an approach.
+    pub fn finish(
+        &self,
+        process: &Process,
+        config: &Config,
+        approach: &Approach,
+        memory: &dyn Fn(PlaceId) -> Value,
+    ) -> Vec<Step> {
+        let id = *approach.path.last().expect("an approach has a last edge");
+        let edge = process.edge(id);
+        let before = Outcome::new(approach.locals.clone(), config.buffers.clone());
+        let outcomes = self.execute(process, edge, before, memory);
+        let steps = outcomes.into_iter().map(|outcome| Step {
+            effect: outcome.effect,
+            path: approach.path.clone(),
+            passed: approach.passed.clone(),
+            next: match outcome.failure {
+                None => self.arrive(process, edge.to, outcome.locals, outcome.buffers),
+                Some(failure) => Config {
+                    at: At::Failed(failure),
+                    locals: Vec::new(),
+                    buffers: outcome.buffers,
+                },
+            },
+            writes: outcome.writes,
+        });
+        steps.collect()
+    }
+
+    fn arrive(&self, process: &Process, at: Loc, mut locals: Vec<Value>, buffers: Buffers) -> Config {
+        if self.reset_dead {
+            for (value, live) in locals.iter_mut().zip(&process.location(at).live) {
+                *value = if *live { *value } else { 0 };
+            }
+        }
+        Config {
+            at: At::Loc(at),
+            locals,
+            buffers,
+        }
+    }
+}
+
+/// The values that a variable may start with.
+pub fn initial_values(initial: Initial, domain: Domain) -> std::ops::RangeInclusive<Value> {
+    match initial {
+        Initial::Value(value) => value..=value,
+        Initial::Any => domain.low..=domain.high,
+    }
+}
+

@@ -1,0 +1,97 @@
+//! Properties as predicates on states: what counts as a violation.
+
+use crate::lang::value::{Fault, Value};
+use crate::memory::step::{At, Config, Failure};
+use crate::program::{Atom, Expr, Loc, PlaceId, ProcessId, Program, PropertyKind};
+
+/// What is wrong with a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Violation {
+    /// An assertion or a runtime error.
+    Failure(ProcessId, Failure),
+    /// The property with this index does not hold.
+    Property(usize),
+    /// The property with this index has no value.
+    Undefined(usize, Fault),
+    /// No step is possible, and some process has not stopped.
+    Deadlock,
+}
+
+/// A state as properties see it.
+pub struct View<'a> {
+    pub program: &'a Program,
+    pub configs: &'a [&'a Config],
+    pub memory: &'a dyn Fn(PlaceId) -> Value,
+}
+
+/// The first thing that is wrong with a state, deadlock aside.
+pub fn violation(view: &View) -> Option<Violation> {
+    failure(view).or_else(|| {
+        let properties = 0..view.program.properties.len();
+        properties.into_iter().find_map(|index| property(view, index))
+    })
+}
+
+/// A process whose last statement failed.
+pub fn failure(view: &View) -> Option<Violation> {
+    let mut configs = view.configs.iter().enumerate();
+    configs.find_map(|(id, config)| match config.at {
+        At::Failed(failure) => Some(Violation::Failure(ProcessId(id as u32), failure)),
+        At::Loc(_) => None,
+    })
+}
+
+/// Whether the property with this index is violated.
+pub fn property(view: &View, index: usize) -> Option<Violation> {
+    let property = &view.program.properties[index];
+    if property.kind == PropertyKind::Final && !view.all_done() {
+        return None;
+    }
+    let bad = match property.kind {
+        PropertyKind::Mutex | PropertyKind::Forbid => true,
+        PropertyKind::Invariant | PropertyKind::Final => false,
+    };
+    match view.eval(&property.predicate) {
+        Ok(value) => ((value != 0) == bad).then_some(Violation::Property(index)),
+        Err(fault) => Some(Violation::Undefined(index, fault)),
+    }
+}
+
+impl View<'_> {
+    /// Every process has stopped and every buffer is empty.
+    pub fn all_done(&self) -> bool {
+        let mut both = self.program.processes.iter().zip(self.configs);
+        both.all(|(process, config)| is_done(config, process.exit))
+    }
+
+    fn eval(&self, predicate: &Expr<Atom>) -> Result<Value, Fault> {
+        predicate.eval(&|atom| match atom {
+            Atom::Place(place) => Ok((self.memory)(*place)),
+            Atom::Cell { first, len, index } => {
+                let index = self.eval(index)?;
+                match u32::try_from(index) {
+                    Ok(offset) if offset < *len => Ok((self.memory)(PlaceId(first.0 + offset))),
+                    _ => Err(Fault::OutOfBounds { index, len: *len }),
+                }
+            }
+            Atom::Local(process, local) => {
+                Ok(self.configs[process.index()].locals[local.index()])
+            }
+            Atom::At(positions) => Ok(Value::from(self.present(positions) >= 1)),
+            Atom::Crowd(positions) => Ok(Value::from(self.present(positions) >= 2)),
+        })
+    }
+
+    /// How many of these positions are taken.
+    fn present(&self, positions: &[(ProcessId, Loc)]) -> usize {
+        let taken = |(process, at): &&(ProcessId, Loc)| {
+            self.configs[process.index()].at == At::Loc(*at)
+        };
+        positions.iter().filter(taken).count()
+    }
+}
+
+/// The process has stopped and nothing of it is pending.
+pub fn is_done(config: &Config, exit: Loc) -> bool {
+    config.at == At::Loc(exit) && config.buffers.is_empty()
+}

@@ -1,0 +1,486 @@
+//! The parallel breadth-first search.
+
+use super::intern::Interner;
+use super::judge::general_properties;
+use super::layout::{Layout, Overflow, State};
+use super::limits::{Limits, Monitor, StopReason};
+use super::table::Table;
+use super::trace::{self, Trace};
+use super::worker::{CHUNK, Level, Pause, Shared, Worker};
+use crate::memory::step::{At, Stepper, initial_values};
+use crate::program::{PlaceId, Program};
+use crate::property::Violation;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What to search, and how.
+pub struct Search<'a> {
+    pub stepper: &'a Stepper<'a>,
+    pub limits: &'a Limits,
+    pub monitor: &'a Monitor,
+    pub threads: usize,
+    /// Go on behind violations and count everything.
+    pub full: bool,
+    /// A state without successors in which some process has not stopped is a violation.
+    pub deadlock: bool,
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub struct Exploration {
+    pub end: End,
+    pub states: u64,
+    pub transitions: u64,
+    /// Completed levels.
+    pub depth: u64,
+    /// Some store had to wait for room in its buffer.
+    pub no_room: bool,
+    /// A violation, and a shortest way to it (none if the search for it was interrupted).
+    pub violation: Option<(Violation, Option<Trace>)>,
+    /// Some state has every process stopped and every buffer empty.
+    pub reached_final: bool,
+    /// For each property, the named labels that no process reached.
+    pub unreached: Vec<Vec<String>>,
+    /// Distinct configurations, over all processes.
+    pub configs: usize,
+    /// The size of the visited set.
+    pub table_bytes: u64,
+    /// The size of everything.
+    pub bytes: u64,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// All reachable states were found.
+    Exhausted,
+    /// It stopped at the first level with a violation.
+    FirstError,
+    Limit(StopReason),
+}
+
+/// Slots of the first table.
+const FIRST_SLOTS: usize = 1 << 14;
+
+/// Levels smaller than this are not worth a second thread.
+const PARALLEL: usize = 2048;
+
+/// Searches the state space of a program.
+pub fn explore(search: &Search) -> Exploration {
+    let program = search.stepper.program;
+    let interner = Interner::new(program, general_properties(program));
+    loop {
+        let Some(layout) = interner.layout() else {
+            return Exploration::none(StopReason::TooWide, program);
+        };
+        // A component that outgrows its field makes the search start over with wider
+        // fields; the interned components stay.
+        let result = match layout.words {
+            1 => Run::<1>::new(search, &interner, &layout).go(),
+            2 => Run::<2>::new(search, &interner, &layout).go(),
+            3 => Run::<3>::new(search, &interner, &layout).go(),
+            4 => Run::<4>::new(search, &interner, &layout).go(),
+            5..=8 => Run::<8>::new(search, &interner, &layout).go(),
+            9..=16 => Run::<16>::new(search, &interner, &layout).go(),
+            _ => Run::<64>::new(search, &interner, &layout).go(),
+        };
+        if let Ok(exploration) = result {
+            return exploration;
+        }
+    }
+}
+
+/// One attempt, with one layout.
+struct Run<'a, const N: usize> {
+    search: &'a Search<'a>,
+    interner: &'a Interner<'a>,
+    layout: &'a Layout,
+    table: Option<Table<N>>,
+    claimed: AtomicU64,
+    levels: Vec<Level<N>>,
+    workers: Vec<Worker<'a, N>>,
+    pool: Option<ThreadPool>,
+    /// The first level with violations, and those states.
+    errors: Option<(usize, Vec<State<N>>)>,
+}
+
+impl<'a, const N: usize> Run<'a, N> {
+    fn new(search: &'a Search<'a>, interner: &'a Interner<'a>, layout: &'a Layout) -> Run<'a, N> {
+        let worker = || Worker::new(search.stepper, interner, layout, search.deadlock);
+        Run {
+            search,
+            interner,
+            layout,
+            table: None,
+            claimed: AtomicU64::new(0),
+            levels: Vec::new(),
+            workers: (0..search.threads.max(1)).map(|_| worker()).collect(),
+            pool: None,
+            errors: None,
+        }
+    }
+
+    fn go(mut self) -> Result<Exploration, Overflow> {
+        let mut stop = self.start()?;
+        let mut end = End::Exhausted;
+        self.finish_level();
+        while stop.is_none() && self.levels.last().is_some_and(|level| !level.is_empty()) {
+            if self.errors.is_some() && !self.search.full {
+                end = End::FirstError;
+                break;
+            }
+            stop = self.expand_level()?;
+            self.finish_level();
+        }
+        if let Some(reason) = stop {
+            end = End::Limit(reason);
+        } else if self.errors.is_some() && !self.search.full {
+            end = End::FirstError;
+        }
+        Ok(self.report(end))
+    }
+
+    /// Inserts the initial states.
+    fn start(&mut self) -> Result<Option<StopReason>, Overflow> {
+        if let Some(reason) = self.grow() {
+            return Ok(Some(reason));
+        }
+        let stepper = self.search.stepper;
+        let program = stepper.program;
+        let configs = program.processes.iter();
+        let configs: Vec<Vec<_>> = configs
+            .map(|process| stepper.initial(process).into_iter().map(Arc::new).collect())
+            .collect();
+        let mut memory: Vec<_> = program
+            .places
+            .iter()
+            .map(|place| *initial_values(place.initial, place.domain).start())
+            .collect();
+        let mut chosen = vec![0; configs.len()];
+        loop {
+            let current: Vec<_> = configs.iter().zip(&chosen).map(|(all, at)| all[*at].clone()).collect();
+            let state = self.interner.pack(self.layout, &memory, &current)?;
+            if let Some(reason) = self.add_initial(state) {
+                return Ok(Some(reason));
+            }
+            if !advance(program, &mut memory, &mut chosen, &configs) {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn add_initial(&mut self, state: State<N>) -> Option<StopReason> {
+        let claimed = self.claimed.load(Ordering::Relaxed);
+        if claimed >= self.search.limits.max_states.unwrap_or(u64::MAX) {
+            return Some(StopReason::MaxStates);
+        }
+        if claimed >= self.capacity()
+            && let Some(reason) = self.grow()
+        {
+            return Some(reason);
+        }
+        let table = self.table.as_ref().expect("there is a table");
+        if table.insert(&state, table.home(&state)) {
+            self.claimed.fetch_add(1, Ordering::Relaxed);
+            self.workers[0].add(state);
+        }
+        match claimed % 1024 {
+            0 => self.search.monitor.stop(self.search.limits),
+            _ => None,
+        }
+    }
+
+    /// Expands the last level; the new states stay with the workers.
+    fn expand_level(&mut self) -> Result<Option<StopReason>, Overflow> {
+        let frontier = self.levels.pop().expect("there is a level");
+        let mut chunks = chunks(&frontier);
+        let outcome = loop {
+            let (left, pause) = self.expand(&chunks);
+            chunks = left;
+            match pause {
+                None => break Ok(None),
+                Some(Pause::Overflow) => break Err(Overflow),
+                Some(Pause::Stop(reason)) => break Ok(Some(reason)),
+                Some(Pause::Grow) => {
+                    self.levels.push(Vec::new());
+                    if let Some(reason) = self.grow_with(&frontier) {
+                        self.levels.pop();
+                        break Ok(Some(reason));
+                    }
+                    self.levels.pop();
+                }
+            }
+        };
+        self.levels.push(frontier);
+        outcome
+    }
+
+    /// Lets the workers expand chunks until they are done or have to meet; returns the
+    /// chunks that are left.
+    fn expand<'c>(&mut self, chunks: &[&'c [State<N>]]) -> (Vec<&'c [State<N>]>, Option<Pause>) {
+        let shared = Shared {
+            table: self.table.as_ref().expect("there is a table"),
+            claimed: &self.claimed,
+            capacity: self.capacity(),
+            limits: self.search.limits,
+            monitor: self.search.monitor,
+            depth: self.levels.len() as u64,
+            overhead: self.overhead(),
+            cursor: AtomicUsize::new(0),
+            paused: AtomicBool::new(false),
+            pause: Mutex::new(None),
+        };
+        let left = Mutex::new(Vec::new());
+        let states: usize = chunks.iter().map(|chunk| chunk.len()).sum();
+        in_parallel(&mut self.workers, &mut self.pool, states >= PARALLEL, |worker| {
+            let rest = worker.expand(&shared, chunks);
+            left.lock().expect("no thread panics here").extend(rest);
+        });
+        let untouched = shared.cursor.load(Ordering::Relaxed).min(chunks.len());
+        let mut left = left.into_inner().expect("no thread panics here");
+        left.extend_from_slice(&chunks[untouched..]);
+        let pause = shared.pause.into_inner().expect("no thread panics here");
+        (left, pause)
+    }
+
+    /// Collects what the workers found as a new level.
+    fn finish_level(&mut self) {
+        let depth = self.levels.len();
+        let mut level = Vec::new();
+        let (mut errors, mut deadlocks) = (Vec::new(), Vec::new());
+        for worker in &mut self.workers {
+            worker.next.iter_mut().for_each(Vec::shrink_to_fit);
+            level.append(&mut worker.next);
+            errors.append(&mut worker.errors);
+            deadlocks.append(&mut worker.deadlocks);
+        }
+        if self.errors.is_none() {
+            if !deadlocks.is_empty() {
+                self.errors = Some((depth - 1, deadlocks));
+            } else if !errors.is_empty() {
+                self.errors = Some((depth, errors));
+            }
+        }
+        self.levels.push(level);
+    }
+
+    /// States at which the table counts as full.
+    fn capacity(&self) -> u64 {
+        let slots = self.table.as_ref().map_or(0, Table::slots) as u64;
+        slots / 4 * 3
+    }
+
+    /// Memory taken by everything but the log of states.
+    fn overhead(&self) -> u64 {
+        let table = self.table.as_ref().map_or(0, Table::bytes);
+        let rows: usize = self.workers.iter().map(|worker| worker.rows.bytes()).sum();
+        (table + rows + self.interner.bytes()) as u64
+    }
+
+    fn grow(&mut self) -> Option<StopReason> {
+        self.grow_with(&Vec::new())
+    }
+
+    /// Replaces the table by a larger one and fills it again from the states found so far;
+    /// `frontier` is the level that is being expanded.
+    fn grow_with(&mut self, frontier: &Level<N>) -> Option<StopReason> {
+        let slots = self.table.as_ref().map_or(0, Table::slots);
+        let wanted = match slots {
+            0 => FIRST_SLOTS,
+            ..0x10_0000 => slots * 4,
+            ..0x80_0000 => slots * 2,
+            _ => slots / 2 * 3,
+        };
+        self.table = None;
+        let states = self.claimed.load(Ordering::Relaxed) * size_of::<State<N>>() as u64;
+        let others = self.overhead() + states;
+        let most = match self.search.limits.max_memory {
+            None => usize::MAX,
+            Some(most) => (most.saturating_sub(others) / size_of::<State<N>>() as u64) as usize,
+        };
+        let new = wanted.min(most);
+        let stop = Some(StopReason::MaxMemory);
+        if new < slots + slots / 8 || new < FIRST_SLOTS {
+            return stop;
+        }
+        let Ok(table) = Table::new(new) else {
+            return stop;
+        };
+        let failed = self.workers.iter().map(|worker| &worker.failed);
+        let found = self.workers.iter().flat_map(|worker| &worker.next);
+        let pieces: Vec<&Vec<State<N>>> = self
+            .levels
+            .iter()
+            .flatten()
+            .chain(frontier)
+            .chain(failed)
+            .chain(found)
+            .collect();
+        let cursor = AtomicUsize::new(0);
+        let refill = || {
+            while let Some(piece) = pieces.get(cursor.fetch_add(1, Ordering::Relaxed)) {
+                for state in *piece {
+                    table.insert(state, table.home(state));
+                }
+            }
+        };
+        match &self.pool {
+            None => refill(),
+            Some(pool) => drop(pool.broadcast(|_| refill())),
+        }
+        self.table = Some(table);
+        None
+    }
+
+    fn report(mut self, end: End) -> Exploration {
+        let states = self.claimed.load(Ordering::Relaxed);
+        let state_bytes = size_of::<State<N>>() as u64;
+        let (overhead, depth) = (self.overhead(), self.levels.len() as u64);
+        let table_bytes = self.table.as_ref().map_or(0, Table::bytes) as u64;
+        self.table = None;
+        let program = self.search.stepper.program;
+        let unreached = program.properties.iter().map(|property| {
+            let reached = |positions: &[_]| {
+                let mut positions = positions.iter();
+                positions.any(|(process, at): &(crate::program::ProcessId, _)| {
+                    self.interner.any_config(process.index(), |config| config.at == At::Loc(*at))
+                })
+            };
+            let labels = property.labels.iter();
+            let labels = labels.filter(|(_, positions)| !reached(positions));
+            labels.map(|(label, _)| label.clone()).collect()
+        });
+        let unreached = unreached.collect();
+        let (mut transitions, mut no_room, mut reached_final) = (0, false, false);
+        for worker in &self.workers {
+            transitions += worker.transitions;
+            no_room |= worker.no_room;
+            reached_final |= worker.reached_final;
+        }
+        let violation = self.errors.take().map(|(level, errors)| {
+            let found = self.workers[0].judge.violation(&errors[0]);
+            let trace = self.shortest(level, errors);
+            match trace {
+                Some((violation, trace)) => (violation, Some(trace)),
+                None => (found.unwrap_or(Violation::Deadlock), None),
+            }
+        });
+        Exploration {
+            end,
+            states,
+            transitions,
+            depth,
+            no_room,
+            violation,
+            reached_final,
+            unreached,
+            configs: self.interner.config_count(),
+            table_bytes,
+            bytes: overhead + states * state_bytes,
+        }
+    }
+
+    /// A shortest trace to one of the given states of a level, and what is wrong there;
+    /// `None` if the search for it was interrupted. Going back level by level, it keeps
+    /// the states from which an error is reached in time; going forward through these, it
+    /// prefers to stay with one process.
+    fn shortest(&mut self, level: usize, errors: Vec<State<N>>) -> Option<(Violation, Trace)> {
+        let mut ahead = vec![errors.into_iter().collect()];
+        for depth in (0..level).rev() {
+            let chunks = chunks(&self.levels[depth]);
+            let states: usize = chunks.iter().map(|chunk| chunk.len()).sum();
+            let cursor = AtomicUsize::new(0);
+            let found = Mutex::new(Ok(ahash::AHashSet::new()));
+            let target = ahead.last().expect("there is a target");
+            in_parallel(&mut self.workers, &mut self.pool, states >= PARALLEL, |worker| {
+                let cancel = || self.search.monitor.interrupted();
+                let part = worker.leading_to(target, &chunks, &cursor, &cancel);
+                let mut found = found.lock().expect("no thread panics here");
+                match (&mut *found, part) {
+                    (Ok(found), Ok(part)) => found.extend(part),
+                    (found, _) => *found = Err(trace::Cancelled),
+                }
+            });
+            ahead.push(found.into_inner().expect("no thread panics here").ok()?);
+        }
+        ahead.reverse();
+        let trace = trace::walk(self.search.stepper, self.interner, self.layout, &ahead);
+        let last = trace.steps.last().map_or(&trace.initial, |step| &step.after);
+        let violation = last.violation(self.search.stepper.program);
+        Some((violation.unwrap_or(Violation::Deadlock), trace))
+    }
+}
+
+/// Runs a task once for every worker, on threads if it is worth while.
+fn in_parallel<W: Send>(
+    workers: &mut [W],
+    pool: &mut Option<ThreadPool>,
+    worth_while: bool,
+    task: impl Fn(&mut W) + Sync,
+) {
+    if workers.len() == 1 || !worth_while {
+        return task(&mut workers[0]);
+    }
+    let builder = || ThreadPoolBuilder::new().num_threads(workers.len()).build().ok();
+    if pool.is_none() {
+        *pool = builder();
+    }
+    match pool {
+        None => task(&mut workers[0]),
+        Some(pool) => pool.scope(|scope| {
+            for worker in workers {
+                scope.spawn(|_| task(worker));
+            }
+        }),
+    }
+}
+
+fn chunks<const N: usize>(level: &Level<N>) -> Vec<&[State<N>]> {
+    level.iter().flat_map(|piece| piece.chunks(CHUNK)).collect()
+}
+
+/// Goes on to the next combination of initial values and configurations, if there is one.
+fn advance(
+    program: &Program,
+    memory: &mut [i32],
+    chosen: &mut [usize],
+    configs: &[Vec<Arc<crate::memory::step::Config>>],
+) -> bool {
+    for (at, all) in chosen.iter_mut().zip(configs) {
+        *at += 1;
+        if *at < all.len() {
+            return true;
+        }
+        *at = 0;
+    }
+    for (index, value) in memory.iter_mut().enumerate() {
+        let place = &program.places[PlaceId(index as u32).index()];
+        let values = initial_values(place.initial, place.domain);
+        if *value < *values.end() {
+            *value += 1;
+            return true;
+        }
+        *value = *values.start();
+    }
+    false
+}
+
+impl Exploration {
+    /// A search that could not even begin.
+    fn none(reason: StopReason, program: &Program) -> Exploration {
+        Exploration {
+            end: End::Limit(reason),
+            states: 0,
+            transitions: 0,
+            depth: 0,
+            no_room: false,
+            violation: None,
+            reached_final: false,
+            unreached: vec![Vec::new(); program.properties.len()],
+            configs: 0,
+            table_bytes: 0,
+            bytes: 0,
+        }
+    }
+}

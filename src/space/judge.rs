@@ -1,0 +1,165 @@
+//! Quick judgement of new states: is something wrong with this one?
+//!
+//! Failures, `mutex` and `final` are decided from a few bits per configuration. All other
+//! properties depend only on the class of each configuration and on the places they name;
+//! they are evaluated once for each combination.
+
+use super::intern::{Interner, Traits};
+use super::layout::{Layout, State};
+use crate::program::{Atom, Expr, PlaceId, Program, PropertyKind};
+use crate::property::{self, View, Violation};
+use ahash::AHashMap;
+
+/// What a state means for the search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Fine,
+    /// Every process has stopped, every buffer is empty, and nothing is wrong.
+    Final,
+    Violation,
+    /// A statement has failed: a violation that has no successors.
+    Failure,
+}
+
+/// One thread's judge.
+pub struct Judge<'a, const N: usize> {
+    program: &'a Program,
+    interner: &'a Interner<'a>,
+    layout: &'a Layout,
+    /// Per process, by configuration id.
+    traits: Vec<Vec<Option<Traits>>>,
+    general: Vec<usize>,
+    has_final: bool,
+    /// The places that the general properties name.
+    observed: State<N>,
+    known: AHashMap<Vec<u64>, bool>,
+    key: Vec<u64>,
+}
+
+/// The properties that are not decided by the traits of configurations alone.
+pub fn general_properties(program: &Program) -> Vec<usize> {
+    let mutexes = program.properties.iter().enumerate();
+    let mutexes = mutexes.filter(|(_, property)| property.kind == PropertyKind::Mutex);
+    let quick: Vec<usize> = mutexes.map(|(index, _)| index).take(64).collect();
+    let all = 0..program.properties.len();
+    let general = all.filter(|index| {
+        program.properties[*index].kind != PropertyKind::Final && !quick.contains(index)
+    });
+    general.collect()
+}
+
+impl<'a, const N: usize> Judge<'a, N> {
+    pub fn new(
+        program: &'a Program,
+        interner: &'a Interner<'a>,
+        layout: &'a Layout,
+    ) -> Judge<'a, N> {
+        let general = general_properties(program);
+        let mut observed = [0; N];
+        for &index in &general {
+            observe(&program.properties[index].predicate, layout, &mut observed);
+        }
+        let finals = |property: &crate::program::Property| property.kind == PropertyKind::Final;
+        Judge {
+            program,
+            interner,
+            layout,
+            traits: vec![Vec::new(); program.processes.len()],
+            general,
+            has_final: program.properties.iter().any(finals),
+            observed,
+            known: AHashMap::new(),
+            key: Vec::new(),
+        }
+    }
+
+    /// Judges a state.
+    #[inline]
+    pub fn verdict(&mut self, state: &State<N>) -> Verdict {
+        let (mut failed, mut done) = (false, true);
+        let (mut once, mut twice) = (0, 0);
+        self.key.clear();
+        for process in 0..self.traits.len() {
+            let id = self.layout.configs[process].get(state);
+            let traits = match self.traits[process].get(id as usize) {
+                Some(Some(traits)) => *traits,
+                _ => self.add_traits(process, id),
+            };
+            failed |= traits.failed;
+            done &= traits.done;
+            twice |= once & traits.crowds;
+            once |= traits.crowds;
+            self.key.push(u64::from(traits.class));
+        }
+        if failed {
+            Verdict::Failure
+        } else if twice != 0 || !self.general.is_empty() && self.general_violation(state) {
+            Verdict::Violation
+        } else if !done {
+            Verdict::Fine
+        } else if self.has_final && self.violation(state).is_some() {
+            Verdict::Violation
+        } else {
+            Verdict::Final
+        }
+    }
+
+    /// What exactly is wrong with a state, deadlock aside.
+    pub fn violation(&self, state: &State<N>) -> Option<Violation> {
+        self.with_view(state, property::violation)
+    }
+
+    /// Every process has stopped and every buffer is empty.
+    pub fn all_done(&self, state: &State<N>) -> bool {
+        self.with_view(state, View::all_done)
+    }
+
+    fn with_view<T>(&self, state: &State<N>, look: impl Fn(&View) -> T) -> T {
+        let memory = self.interner.memory(self.layout, state);
+        let configs = self.interner.configs(self.layout, state);
+        look(&View {
+            program: self.program,
+            configs: &configs.iter().map(|config| &**config).collect::<Vec<_>>(),
+            memory: &|place| memory[place.index()],
+        })
+    }
+
+    fn general_violation(&mut self, state: &State<N>) -> bool {
+        let places = state.iter().zip(self.observed).map(|(word, mask)| word & mask);
+        self.key.extend(places);
+        if let Some(bad) = self.known.get(&self.key) {
+            return *bad;
+        }
+        let bad = self.with_view(state, |view| {
+            let mut properties = self.general.iter();
+            properties.any(|&index| property::property(view, index).is_some())
+        });
+        self.known.insert(self.key.clone(), bad);
+        bad
+    }
+
+    #[cold]
+    fn add_traits(&mut self, process: usize, id: u32) -> Traits {
+        let traits = self.interner.traits(process, id);
+        let known = &mut self.traits[process];
+        if known.len() <= id as usize {
+            known.resize(id as usize + 1, None);
+        }
+        known[id as usize] = Some(traits);
+        traits
+    }
+}
+
+/// Adds the fields of the places that a predicate names.
+fn observe<const N: usize>(predicate: &Expr<Atom>, layout: &Layout, mask: &mut State<N>) {
+    predicate.atoms(&mut |atom| match atom {
+        Atom::Place(place) => layout.places[place.index()].fill(mask),
+        Atom::Cell { first, len, index } => {
+            for cell in first.0..first.0 + len {
+                layout.places[PlaceId(cell).index()].fill(mask);
+            }
+            observe(index, layout, mask);
+        }
+        Atom::Local(..) | Atom::At(_) | Atom::Crowd(_) => {}
+    });
+}

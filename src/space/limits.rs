@@ -1,0 +1,76 @@
+//! Limits of a run, and what can be watched while it lasts.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// When to give up. The default is never.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    pub max_states: Option<u64>,
+    /// In bytes.
+    pub max_memory: Option<u64>,
+    pub deadline: Option<Instant>,
+}
+
+/// Which limit ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    MaxStates,
+    MaxMemory,
+    Timeout,
+    Interrupted,
+    /// States do not fit the widest representation.
+    TooWide,
+}
+
+/// Shared with whoever watches or wants to end a run.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    interrupted: AtomicBool,
+    states: AtomicU64,
+    depth: AtomicU64,
+}
+
+impl Monitor {
+    /// Asks the run to end soon.
+    pub fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Relaxed);
+    }
+
+    pub fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// States found and the number of completed breadth-first levels.
+    pub fn progress(&self) -> (u64, u64) {
+        let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
+        (load(&self.states), load(&self.depth))
+    }
+
+    pub(super) fn report(&self, states: u64, depth: u64) {
+        self.states.store(states, Ordering::Relaxed);
+        self.depth.store(depth, Ordering::Relaxed);
+    }
+
+    /// The reason to stop now that does not depend on the size of the space.
+    pub fn stop(&self, limits: &Limits) -> Option<StopReason> {
+        if self.interrupted() {
+            return Some(StopReason::Interrupted);
+        }
+        let deadline = limits.deadline?;
+        (Instant::now() >= deadline).then_some(StopReason::Timeout)
+    }
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StopReason::MaxStates => "the limit on states was reached",
+            StopReason::MaxMemory => "the limit on memory was reached",
+            StopReason::Timeout => "the time limit was reached",
+            StopReason::Interrupted => "interrupted",
+            StopReason::TooWide => "the states of this program are too large",
+        })
+    }
+}

@@ -1,0 +1,20 @@
+//! The state space: which states a program can reach.
+//!
+//! [`explore`](explore()) searches breadth-first and in parallel. The set of states it
+//! finds, and everything it reports, is the same for any number of threads: a level is
+//! finished before the next begins, and a shortest trace is chosen afterwards, by rules
+//! that know nothing of the order of discovery.
+
+mod explore;
+mod intern;
+mod judge;
+mod layout;
+mod limits;
+mod rows;
+mod table;
+pub mod trace;
+mod worker;
+
+pub use explore::{End, Exploration, Search, explore};
+pub use limits::{Limits, Monitor, StopReason};
+pub use trace::{Snapshot, Trace, TraceStep};

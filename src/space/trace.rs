@@ -1,0 +1,106 @@
+//! Traces: how a state is reached, step by step.
+
+use super::intern::Interner;
+use super::layout::{Layout, State};
+use crate::lang::value::Value;
+use crate::memory::step::{Config, Effect, Step, Stepper};
+use crate::program::{ProcessId, Program};
+use crate::property::{self, View, Violation};
+use ahash::AHashSet;
+use std::sync::Arc;
+
+/// An execution: where it starts, and every step with what it leads to.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    pub initial: Snapshot,
+    pub steps: Vec<TraceStep>,
+}
+
+#[derive(Debug, Clone)]
+pub struct TraceStep {
+    pub process: ProcessId,
+    pub step: Step,
+    pub after: Snapshot,
+}
+
+/// A whole state, unpacked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Snapshot {
+    /// By place.
+    pub memory: Vec<Value>,
+    /// By process.
+    pub configs: Vec<Arc<Config>>,
+}
+
+/// The search for a trace was interrupted.
+#[derive(Debug, Clone, Copy)]
+pub struct Cancelled;
+
+impl Snapshot {
+    /// What is wrong with the state, deadlock aside.
+    pub fn violation(&self, program: &Program) -> Option<Violation> {
+        property::violation(&View {
+            program,
+            configs: &self.configs.iter().map(|config| &**config).collect::<Vec<_>>(),
+            memory: &|place| self.memory[place.index()],
+        })
+    }
+
+    /// All steps that are possible now, process by process.
+    pub fn steps(&self, stepper: &Stepper) -> Vec<TraceStep> {
+        let mut all = Vec::new();
+        for (index, process) in stepper.program.processes.iter().enumerate() {
+            let memory = |place: crate::program::PlaceId| self.memory[place.index()];
+            let steps = stepper.steps(process, &self.configs[index], &memory);
+            let id = ProcessId(index as u32);
+            all.extend(steps.into_iter().map(|step| TraceStep {
+                process: id,
+                after: self.after(id, &step),
+                step,
+            }));
+        }
+        all
+    }
+
+    fn after(&self, process: ProcessId, step: &Step) -> Snapshot {
+        let mut after = self.clone();
+        after.configs[process.index()] = Arc::new(step.next.clone());
+        for (place, value) in &step.writes {
+            after.memory[place.index()] = *value;
+        }
+        after
+    }
+}
+
+/// Walks from an initial state through the given sets, one per level. Among the steps that
+/// lead on it prefers the process of the last step, its program before its flushes; then
+/// the order of processes and of the program text.
+pub(super) fn walk<const N: usize>(
+    stepper: &Stepper,
+    interner: &Interner,
+    layout: &Layout,
+    levels: &[AHashSet<State<N>>],
+) -> Trace {
+    let unpack = |state: &State<N>| Snapshot {
+        memory: interner.memory(layout, state),
+        configs: interner.configs(layout, state),
+    };
+    let starts = levels[0].iter().map(unpack);
+    let initial = starts.min().expect("a trace has a start");
+    let mut steps: Vec<TraceStep> = Vec::new();
+    for level in &levels[1..] {
+        let now = steps.last().map_or(&initial, |step| &step.after);
+        let running = steps.last().map(|step| step.process);
+        let leads_on = |step: &TraceStep| {
+            let packed = interner.pack(layout, &step.after.memory, &step.after.configs);
+            packed.is_ok_and(|state| level.contains(&state))
+        };
+        let candidates = now.steps(stepper).into_iter().filter(leads_on);
+        let best = candidates.min_by_key(|step| {
+            let flush = matches!(step.step.effect, Effect::Flush(_));
+            (Some(step.process) != running, flush)
+        });
+        steps.push(best.expect("some step leads on"));
+    }
+    Trace { initial, steps }
+}
