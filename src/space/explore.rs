@@ -143,7 +143,7 @@ impl<'a, const N: usize> Run<'a, N> {
 
     /// Inserts the initial states.
     fn start(&mut self) -> Result<Option<StopReason>, Overflow> {
-        if let Some(reason) = self.grow() {
+        if let Some(reason) = self.grow(&Vec::new()) {
             return Ok(Some(reason));
         }
         let stepper = self.search.stepper;
@@ -176,7 +176,7 @@ impl<'a, const N: usize> Run<'a, N> {
             return Some(StopReason::MaxStates);
         }
         if claimed >= self.capacity()
-            && let Some(reason) = self.grow()
+            && let Some(reason) = self.grow(&Vec::new())
         {
             return Some(reason);
         }
@@ -193,7 +193,8 @@ impl<'a, const N: usize> Run<'a, N> {
 
     /// Expands the last level; the new states stay with the workers.
     fn expand_level(&mut self) -> Result<Option<StopReason>, Overflow> {
-        let frontier = self.levels.pop().expect("there is a level");
+        let last = self.levels.len() - 1;
+        let frontier = std::mem::take(&mut self.levels[last]);
         let mut chunks = chunks(&frontier);
         let outcome = loop {
             let (left, pause) = self.expand(&chunks);
@@ -203,16 +204,13 @@ impl<'a, const N: usize> Run<'a, N> {
                 Some(Pause::Overflow) => break Err(Overflow),
                 Some(Pause::Stop(reason)) => break Ok(Some(reason)),
                 Some(Pause::Grow) => {
-                    self.levels.push(Vec::new());
-                    if let Some(reason) = self.grow_with(&frontier) {
-                        self.levels.pop();
+                    if let Some(reason) = self.grow(&frontier) {
                         break Ok(Some(reason));
                     }
-                    self.levels.pop();
                 }
             }
         };
-        self.levels.push(frontier);
+        self.levels[last] = frontier;
         outcome
     }
 
@@ -278,13 +276,9 @@ impl<'a, const N: usize> Run<'a, N> {
         (table + rows + self.interner.bytes()) as u64
     }
 
-    fn grow(&mut self) -> Option<StopReason> {
-        self.grow_with(&Vec::new())
-    }
-
     /// Replaces the table by a larger one and fills it again from the states found so far;
     /// `frontier` is the level that is being expanded.
-    fn grow_with(&mut self, frontier: &Level<N>) -> Option<StopReason> {
+    fn grow(&mut self, frontier: &Level<N>) -> Option<StopReason> {
         let slots = self.table.as_ref().map_or(0, Table::slots);
         let wanted = match slots {
             0 => FIRST_SLOTS,

@@ -111,7 +111,7 @@ impl<'a, const N: usize> Judge<'a, N> {
 
     /// Every process has stopped and every buffer is empty.
     pub fn all_done(&self, state: &State<N>) -> bool {
-        self.with_view(state, View::all_done)
+        self.with_view(state, |view| view.all_done())
     }
 
     fn with_view<T>(&self, state: &State<N>, look: impl Fn(&View) -> T) -> T {
