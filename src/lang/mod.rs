@@ -1,5 +1,8 @@
 //! The input language: text to syntax tree, checks, and back to text.
 
 pub mod ast;
+pub mod lexer;
+pub mod parser;
+mod report;
 pub mod resolve;
 pub mod value;
