@@ -235,7 +235,11 @@ impl Parser<'_> {
 
     /// Reports a problem with the next token, unless it was reported before.
     fn error(&mut self, diagnostic: Diagnostic) -> Reported {
-        let reported_by_lexer = self.token().kind == TokenKind::Bad;
+        let reported_by_lexer = match self.token().kind {
+            TokenKind::Bad => true,
+            TokenKind::End => self.previous_kind() == TokenKind::Bad,
+            _ => false,
+        };
         if self.last_error != Some(self.at) && !reported_by_lexer {
             self.report.push(diagnostic);
         }
