@@ -1,6 +1,9 @@
 //! The input language: text to syntax tree, checks, and back to text.
 
 pub mod ast;
+pub mod lexer;
+pub mod parser;
 pub mod printer;
+mod report;
 pub mod resolve;
 pub mod value;

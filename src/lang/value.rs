@@ -19,9 +19,15 @@ pub enum Fault {
     Overflow,
     DivisionByZero,
     /// A value outside the range of the variable that should take it.
-    OutOfRange { value: Value, domain: Domain },
+    OutOfRange {
+        value: Value,
+        domain: Domain,
+    },
     /// An index outside its array.
-    OutOfBounds { index: Value, len: u32 },
+    OutOfBounds {
+        index: Value,
+        len: u32,
+    },
 }
 
 impl Domain {

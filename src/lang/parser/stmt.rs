@@ -1,0 +1,322 @@
+//! Blocks and statements.
+
+use super::item::nearest_keyword;
+use super::{ITEM_KEYWORDS, Parsed, Parser, Reported, STATEMENT_KEYWORDS, is};
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::{Block, Condition, Expr, FenceKind, Member, Name, Place, Stmt, StmtKind};
+use crate::lang::lexer::TokenKind;
+
+impl Parser<'_> {
+    /// `{ … }`, going on at the next statement after an error.
+    pub(super) fn block(&mut self) -> Parsed<Block> {
+        let opening = self.expect("{")?;
+        let mut members = Vec::new();
+        let mut broken = false;
+        while !self.at("}") {
+            if self.at_end() || (self.at_any(&ITEM_KEYWORDS) && !self.before_name_sign()) {
+                let message = format!("expected `}}`, found {}", self.found());
+                let diagnostic =
+                    Diagnostic::error(self.here(), message).related(opening, "to close this block");
+                return Err(self.error(diagnostic));
+            }
+            let before = self.at;
+            match self.member() {
+                Ok(member) => {
+                    members.push(member);
+                    broken = broken && self.skip_orphan();
+                }
+                Err(Reported) => {
+                    self.skip_to_statement(before);
+                    broken = true;
+                }
+            }
+        }
+        self.bump();
+        let span = self.since(opening);
+        Ok(Block { members, span })
+    }
+
+    /// Whether `=` or `:` follows the next token, as after a name.
+    fn before_name_sign(&self) -> bool {
+        is(self.peek(1), "=") || is(self.peek(1), ":")
+    }
+
+    /// Skips to where a statement can begin again, and at least past the token `before`.
+    fn skip_to_statement(&mut self, before: usize) {
+        let stuck = self.at == before;
+        if stuck && !self.at("}") && !self.at_any(&ITEM_KEYWORDS) && !self.eat(";") {
+            self.bump();
+        }
+        while !self.at_end() {
+            if self.eat(";") {
+                self.skip_orphan();
+                return;
+            }
+            if self.at("{") && is_before_value(self.previous_kind()) {
+                self.skip_braces();
+                continue;
+            }
+            if self.at("{") || self.at("}") || self.at_any(&ITEM_KEYWORDS) {
+                return;
+            }
+            if self.at_any(&STATEMENT_KEYWORDS) {
+                self.skip_orphan();
+                return;
+            }
+            self.bump();
+        }
+    }
+
+    /// Skips `{ … }` where no block can stand.
+    fn skip_braces(&mut self) {
+        let mut open = 0u32;
+        while !self.at_end() && !self.at_any(&ITEM_KEYWORDS) {
+            if self.at("{") {
+                open += 1;
+            } else if self.at("}") {
+                open -= 1;
+            }
+            self.bump();
+            if open == 0 {
+                return;
+            }
+        }
+    }
+
+    /// After an error, an `else` or `or` may have lost its beginning: goes on behind it.
+    fn skip_orphan(&mut self) -> bool {
+        self.eat("else") || self.eat("or")
+    }
+
+    fn member(&mut self) -> Parsed<Member> {
+        if self.at("bool") || self.at("int") {
+            return self.declaration().map(Member::Locals);
+        }
+        self.statement().map(Member::Statement)
+    }
+
+    fn statement(&mut self) -> Parsed<Stmt> {
+        self.nested(|parser| {
+            let first = parser.token().span;
+            let kind = parser.statement_kind()?;
+            let span = parser.since(first);
+            Ok(Stmt { kind, span })
+        })
+    }
+
+    fn boxed_statement(&mut self) -> Parsed<Box<Stmt>> {
+        self.statement().map(Box::new)
+    }
+
+    fn statement_kind(&mut self) -> Parsed<StmtKind> {
+        let keyword = match self.token().kind {
+            TokenKind::Keyword(word) => word,
+            TokenKind::Symbol("{") => return self.block().map(StmtKind::Block),
+            TokenKind::Name if is(self.peek(1), ":") => return self.labelled(),
+            TokenKind::Name => return self.assignment(),
+            _ => return Err(self.expected("a statement")),
+        };
+        match keyword {
+            "if" | "while" | "do" | "either" | "nofence" | "atomic" => self.structured(keyword),
+            "store" | "load" | "cas" | "swap" | "add" | "fence" | "havoc" | "skip" | "goto"
+            | "break" | "continue" | "stop" | "assume" | "assert" => {
+                self.bump();
+                let kind = self.simple(keyword)?;
+                self.expect(";")?;
+                Ok(kind)
+            }
+            _ => Err(self.no_statement(keyword)),
+        }
+    }
+
+    /// Reports a keyword that begins no statement.
+    fn no_statement(&mut self, keyword: &str) -> Reported {
+        let message = match keyword {
+            "else" => "`else` without an `if`".to_string(),
+            "or" => "`or` without an `either`".to_string(),
+            "bool" | "int" => "a declaration must stand directly in a block".to_string(),
+            _ if self.before_name_sign() => {
+                let message = format!("`{keyword}` is a keyword and cannot be a name");
+                let reported = self.error(Diagnostic::error(self.here(), message));
+                self.bump();
+                return reported;
+            }
+            _ => format!("expected a statement, found `{keyword}`"),
+        };
+        self.error(Diagnostic::error(self.here(), message))
+    }
+
+    fn labelled(&mut self) -> Parsed<StmtKind> {
+        let label = self.name("a label")?;
+        self.expect(":")?;
+        if self.at("}") {
+            let diagnostic = Diagnostic::error(self.here(), "expected a statement, found `}`")
+                .help("a label names the statement after it; `skip;` does nothing");
+            return Err(self.error(diagnostic));
+        }
+        let statement = self.boxed_statement()?;
+        Ok(StmtKind::Labelled { label, statement })
+    }
+
+    fn assignment(&mut self) -> Parsed<StmtKind> {
+        let target = self.name("a variable")?;
+        if self.eat("=") {
+            let value = self.expression()?;
+            self.expect(";")?;
+            return Ok(StmtKind::Assign { target, value });
+        }
+        let message = format!("expected `=` or `:`, found {}", self.found());
+        let mut diagnostic = Diagnostic::error(self.here(), message);
+        if self.at("[") {
+            diagnostic = diagnostic.help("array cells are written with `store`");
+        } else if let Some(keyword) = nearest_keyword(&target.text, &STATEMENT_KEYWORDS) {
+            let message = format!("unknown statement '{}'", target.text);
+            diagnostic =
+                Diagnostic::error(target.span, message).help(format!("did you mean `{keyword}`?"));
+        }
+        Err(self.error(diagnostic))
+    }
+
+    /// A statement whose keyword has been consumed, up to its semicolon.
+    fn simple(&mut self, keyword: &str) -> Parsed<StmtKind> {
+        Ok(match keyword {
+            "store" => {
+                let place = self.place()?;
+                self.expect("=")?;
+                let value = self.expression()?;
+                StmtKind::Store { place, value }
+            }
+            "load" | "cas" | "swap" | "add" => return self.access(keyword),
+            "fence" if self.eat("ss") => StmtKind::Fence(FenceKind::StoreStore),
+            "fence" if self.eat("sl") => StmtKind::Fence(FenceKind::StoreLoad),
+            "fence" => StmtKind::Fence(FenceKind::Full),
+            "havoc" => {
+                let target = self.name("a local")?;
+                let ranged = self.eat("in");
+                let range = if ranged { Some(self.range()?) } else { None };
+                StmtKind::Havoc { target, range }
+            }
+            "goto" => StmtKind::Goto(self.name("a label")?),
+            "break" => StmtKind::Break,
+            "continue" => StmtKind::Continue,
+            "stop" => StmtKind::Stop,
+            "assume" => StmtKind::Assume(self.in_parentheses()?),
+            "assert" => StmtKind::Assert(self.in_parentheses()?),
+            _ => StmtKind::Skip,
+        })
+    }
+
+    /// `r = place, …` of a load or an atomic operation.
+    fn access(&mut self, keyword: &str) -> Parsed<StmtKind> {
+        let target = self.name("a local")?;
+        self.expect("=")?;
+        let place = self.place()?;
+        if keyword == "load" {
+            return Ok(StmtKind::Load { target, place });
+        }
+        self.expect(",")?;
+        let value = self.expression()?;
+        match keyword {
+            "swap" => Ok(StmtKind::Swap {
+                target,
+                place,
+                value,
+            }),
+            "add" => Ok(StmtKind::Add {
+                target,
+                place,
+                value,
+            }),
+            _ => {
+                self.expect(",")?;
+                let new = self.expression()?;
+                Ok(StmtKind::Cas {
+                    target,
+                    place,
+                    expected: value,
+                    new,
+                })
+            }
+        }
+    }
+
+    /// A statement that contains others.
+    fn structured(&mut self, keyword: &str) -> Parsed<StmtKind> {
+        self.bump();
+        match keyword {
+            "if" => self.conditional_statement(),
+            "while" => {
+                let condition = self.condition()?;
+                let body = self.boxed_statement()?;
+                Ok(StmtKind::While { condition, body })
+            }
+            "do" => {
+                let body = self.boxed_statement()?;
+                self.expect("while")?;
+                let condition = self.condition()?;
+                self.expect(";")?;
+                Ok(StmtKind::DoWhile { body, condition })
+            }
+            "either" => {
+                let mut branches = vec![self.block()?];
+                if !self.at("or") {
+                    return Err(self.expected("`or`"));
+                }
+                while self.eat("or") {
+                    branches.push(self.block()?);
+                }
+                Ok(StmtKind::Either(branches))
+            }
+            "nofence" => self.block().map(StmtKind::Nofence),
+            _ => self.block().map(StmtKind::Atomic),
+        }
+    }
+
+    fn conditional_statement(&mut self) -> Parsed<StmtKind> {
+        let condition = self.condition()?;
+        let then = self.boxed_statement()?;
+        let otherwise = if self.eat("else") {
+            Some(self.boxed_statement()?)
+        } else {
+            None
+        };
+        Ok(StmtKind::If {
+            condition,
+            then,
+            otherwise,
+        })
+    }
+
+    fn condition(&mut self) -> Parsed<Condition> {
+        if is(self.peek(1), "*") && is(self.peek(2), ")") {
+            self.expect("(")?;
+            let star = self.bump().span;
+            self.expect(")")?;
+            return Ok(Condition::Any(star));
+        }
+        self.in_parentheses().map(Condition::Expr)
+    }
+
+    fn in_parentheses(&mut self) -> Parsed<Expr> {
+        self.expect("(")?;
+        let inner = self.expression()?;
+        self.closing_parenthesis()?;
+        Ok(inner)
+    }
+
+    fn place(&mut self) -> Parsed<Place> {
+        let name: Name = self.name("a shared variable")?;
+        let mut index = None;
+        if self.eat("[") {
+            index = Some(Box::new(self.expression()?));
+            self.expect("]")?;
+        }
+        let span = self.since(name.span);
+        Ok(Place { name, index, span })
+    }
+}
+
+/// Whether a value and not a block is expected behind this token.
+fn is_before_value(kind: TokenKind) -> bool {
+    ["=", ",", "("].into_iter().any(|symbol| is(kind, symbol))
+}

@@ -1,0 +1,233 @@
+use super::*;
+use crate::lang::ast::{BinaryOp, Expr, ExprKind, Item, PropertyKind, UnaryOp};
+
+fn errors(text: &str) -> Vec<String> {
+    match parse(&Source::new("t", text)) {
+        Ok(_) => Vec::new(),
+        Err(diagnostics) => diagnostics.into_iter().map(|d| d.message).collect(),
+    }
+}
+
+/// The expression with all its parentheses.
+fn shape(text: &str) -> String {
+    let ast = parse(&Source::new("t", format!("forbid {text};"))).expect("parses");
+    match &ast.items[..] {
+        [Item::Property(property)] => match &property.kind {
+            PropertyKind::Forbid(expr) => show(expr),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+fn show(expr: &Expr) -> String {
+    match &expr.kind {
+        ExprKind::Int(value) => value.to_string(),
+        ExprKind::Bool(value) => value.to_string(),
+        ExprKind::Name(name) => name.clone(),
+        ExprKind::Unary { op, operand } => match op {
+            UnaryOp::Not => format!("!{}", show(operand)),
+            UnaryOp::Negate => format!("-{}", show(operand)),
+        },
+        ExprKind::Binary { op, left, right } => {
+            let sign = match op {
+                BinaryOp::Mul => "*",
+                BinaryOp::Div => "/",
+                BinaryOp::Rem => "%",
+                BinaryOp::Add => "+",
+                BinaryOp::Sub => "-",
+                BinaryOp::Less => "<",
+                BinaryOp::LessEqual => "<=",
+                BinaryOp::Greater => ">",
+                BinaryOp::GreaterEqual => ">=",
+                BinaryOp::Equal => "==",
+                BinaryOp::NotEqual => "!=",
+                BinaryOp::And => "&&",
+                BinaryOp::Or => "||",
+            };
+            format!("({}{sign}{})", show(left), show(right))
+        }
+        ExprKind::Conditional {
+            condition,
+            then,
+            otherwise,
+        } => format!("({}?{}:{})", show(condition), show(then), show(otherwise)),
+        ExprKind::Cell { name, index } => format!("{}[{}]", name.text, show(index)),
+        ExprKind::At { process, label } => format!("<{} at {}>", show_process(process), label.text),
+        ExprKind::Local { process, local } => {
+            format!("<{}.{}>", show_process(process), local.text)
+        }
+    }
+}
+
+fn show_process(process: &crate::lang::ast::ProcessRef) -> String {
+    match &process.index {
+        Some(index) => format!("{}[{}]", process.name.text, show(index)),
+        None => process.name.text.clone(),
+    }
+}
+
+#[test]
+fn precedence() {
+    let check = |text, expected: &str| assert_eq!(shape(text), expected, "{text}");
+    check("a + b * c - d", "((a+(b*c))-d)");
+    check("a || b && c == d < e + 1", "(a||(b&&(c==(d<(e+1)))))");
+    check("a ? b : c ? d : e", "(a?b:(c?d:e))");
+    check("a || b ? c && d : e", "((a||b)?(c&&d):e)");
+    check("a / b % c * d", "(((a/b)%c)*d)");
+    check("a == b != c", "((a==b)!=c)");
+    check("!a && -b < -3", "(!a&&(-b<-3))");
+    check("-(1) - -1", "(-1--1)");
+    check("!-!x", "!-!x");
+    check("(a + b) * c", "((a+b)*c)");
+    check("p at L && p[1 - 1] at M", "(<p at L>&&<p[(1-1)] at M>)");
+    check("p.r == p[i].r + x[p.r]", "(<p.r>==(<p[i].r>+x[<p.r>]))");
+    check("-2147483648 < 2147483647", "(-2147483648<2147483647)");
+    check("true != false", "(true!=false)");
+}
+
+#[test]
+fn spans_cover_exactly_the_text() {
+    let text = "forbid (a + b) * x[1] ;";
+    let ast = parse(&Source::new("t", text)).expect("parses");
+    let Item::Property(property) = &ast.items[0] else {
+        panic!("{ast:?}");
+    };
+    let PropertyKind::Forbid(expr) = &property.kind else {
+        panic!("{ast:?}");
+    };
+    assert_eq!(property.span, Span::new(0, 23));
+    assert_eq!(expr.span, Span::new(7, 21));
+}
+
+#[test]
+fn one_mistake_one_message() {
+    let check = |text: &str, expected: &[&str]| assert_eq!(errors(text), expected, "{text}");
+    check(
+        "process p { store x = 1 load r = x; }",
+        &["expected `;`, found `load`"],
+    );
+    check("process p { skip }", &["expected `;`, found `}`"]);
+    check(
+        "process p { skip;",
+        &["expected `}`, found the end of the file"],
+    );
+    check(
+        "process p { { { skip; ",
+        &["expected `}`, found the end of the file"],
+    );
+    check(
+        "process p { if (a { skip; } else skip; }",
+        &["expected `)`, found `{`"],
+    );
+    check(
+        "process p { r = {1, 2}; }",
+        &["expected an expression, found `{`"],
+    );
+    check(
+        "process p { sotre x = 1; } process q { skip } shared in x;",
+        &[
+            "unknown statement 'sotre'",
+            "expected `;`, found `}`",
+            "expected `bool` or `int`, found `in`",
+        ],
+    );
+    check(
+        "process p { store final = 1; load = x; } mutex process;",
+        &[
+            "`final` is a keyword and cannot be the name of a shared variable",
+            "expected the name of a local, found `=`",
+            "`process` is a keyword and cannot be the name of a label",
+        ],
+    );
+    check(
+        "process p { final = 1; }",
+        &["`final` is a keyword and cannot be a name"],
+    );
+    check(
+        "process p { r = final + 1; }",
+        &["expected an expression, found the keyword `final`"],
+    );
+    check("process p { r = 1 @ 2; skip; }", &["unknown character '@'"]);
+    check("process p { skip; /* ", &["this comment is never closed"]);
+    check(
+        "process p { skip; mutex a;",
+        &["expected `}`, found `mutex`"],
+    );
+    check(
+        "process p[i in 0..1] { skip } mutex a",
+        &[
+            "expected `..=`, found `.`",
+            "expected `;`, found `}`",
+            "expected `;`, found the end of the file",
+        ],
+    );
+    check(
+        "forbid 2147483648;",
+        &["integer literal does not fit 32 bits"],
+    );
+    check(
+        "process p { if (*) int x; L: }",
+        &[
+            "a declaration must stand directly in a block",
+            "expected a statement, found `}`",
+        ],
+    );
+    check("}", &["this `}` closes nothing"]);
+    check("", &[]);
+}
+
+#[test]
+fn deep_trees_are_never_built() {
+    let deep = |open: &str, middle: &str, close: &str, times: usize| {
+        format!("{}{middle}{}", open.repeat(times), close.repeat(times))
+    };
+    for times in [300, 100_000] {
+        for text in [
+            format!("forbid {};", deep("(", "1", ")", times)),
+            format!("forbid {};", deep("!", "1", "", times)),
+            format!("forbid {};", deep("-", "x", "", times)),
+            format!("forbid {};", deep("x[", "1", "]", times)),
+            format!("forbid {};", deep("1+", "1", "", times)),
+            format!("forbid {};", deep("1 ? 1 : ", "1", "", times)),
+            format!("forbid {};", deep("1 ? ", "1", ": 1", times)),
+            format!("forbid {};", deep("1 + (1 * ", "1", ")", times)),
+            format!("process p {}", deep("{", "skip;", "}", times)),
+            format!("process p {{ {} }}", deep("if (*) ", "skip;", "", times)),
+            format!(
+                "process p {{ {} }}",
+                deep("if (*) skip; else ", "skip;", "", times)
+            ),
+            format!(
+                "process p {{ {} }}",
+                deep("do ", "skip;", "while (*);", times)
+            ),
+            format!("process p {{ {} }}", deep("L: ", "skip;", "", times)),
+            format!(
+                "process p {{ {} }}",
+                deep("either { skip; } or {", "", "}", times)
+            ),
+            format!(
+                "process p {{ {} }}",
+                deep("atomic { nofence {", "", "}}", times)
+            ),
+        ] {
+            assert_eq!(errors(&text), ["nested too deeply: more than 200 levels"]);
+        }
+    }
+    assert_eq!(
+        errors(&format!("forbid {};", deep("1+", "1", "", 190))).len(),
+        0
+    );
+    assert_eq!(
+        errors(&format!("process p {}", deep("{", "skip;", "}", 190))).len(),
+        0
+    );
+}
+
+#[test]
+fn errors_are_capped() {
+    let found = errors(&"process p { = }\n".repeat(1000));
+    assert_eq!(found.len(), 21);
+    assert_eq!(found[20], "and 980 more errors");
+}

@@ -1,0 +1,223 @@
+//! What a name stands for, and what to say when it stands for nothing that fits.
+
+use super::{Checker, Global, GlobalKind, Scope};
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::{Expr, ExprKind, Name};
+use crate::source::Span;
+
+/// Unknown names beyond this many are not compared with all known ones.
+const MOST_SUGGESTIONS: u32 = 100;
+
+impl<'a> Checker<'a> {
+    pub(super) fn add_global(&mut self, name: &'a Name, kind: GlobalKind) {
+        let span = name.span;
+        match self.globals.get(name.text.as_str()) {
+            None => {
+                self.globals.insert(&name.text, Global { kind, span });
+            }
+            Some(&first) => {
+                let what = first.kind.describe();
+                let message = format!("'{}' is already the name of {what}", name.text);
+                let diagnostic = Diagnostic::error(span, message);
+                self.report
+                    .push(diagnostic.related(first.span, "first declared here"));
+            }
+        }
+    }
+
+    pub(super) fn global(&self, name: &str) -> Option<GlobalKind> {
+        self.globals.get(name).map(|global| global.kind)
+    }
+
+    /// Reports a name that stands for nothing, with the nearest name that stands for
+    /// something.
+    pub(super) fn unknown<'c>(
+        &mut self,
+        what: &str,
+        name: &str,
+        span: Span,
+        known: impl Iterator<Item = &'c str>,
+    ) {
+        let diagnostic = Diagnostic::error(span, format!("unknown {what} '{name}'"));
+        self.suggest(diagnostic, name, known);
+    }
+
+    /// Reports `diagnostic` with the nearest known name as its help.
+    pub(super) fn suggest<'c>(
+        &mut self,
+        mut diagnostic: Diagnostic,
+        name: &str,
+        known: impl Iterator<Item = &'c str>,
+    ) {
+        if self.suggestions < MOST_SUGGESTIONS {
+            self.suggestions += 1;
+            if let Some(nearest) = nearest(name, known) {
+                diagnostic = diagnostic.help(format!("did you mean '{nearest}'?"));
+            }
+        }
+        self.report.push(diagnostic);
+    }
+
+    /// Checks that an expression is made of constants and the parameter, if there is one.
+    pub(super) fn check_constant(&mut self, expr: &Expr, scope: Option<&Scope>) -> bool {
+        let mut fine = true;
+        self.each_name(expr, &mut |checker, leaf| {
+            fine &= checker.check_constant_leaf(leaf, scope);
+        });
+        fine
+    }
+
+    pub(super) fn check_constant_leaf(&mut self, leaf: &Expr, scope: Option<&Scope>) -> bool {
+        let name = match &leaf.kind {
+            ExprKind::Name(name) => name,
+            ExprKind::Cell { name, .. } => &name.text,
+            _ => {
+                let message = "this must be a constant";
+                self.report.push(Diagnostic::error(leaf.span, message));
+                return false;
+            }
+        };
+        let is_name = matches!(leaf.kind, ExprKind::Name(_));
+        let what = match self.global(name) {
+            _ if is_name && scope.is_some_and(|scope| scope.is_parameter(name)) => return true,
+            Some(GlobalKind::Const(_)) if is_name => return true,
+            Some(kind) => kind.describe(),
+            None if scope.is_some_and(|scope| scope.locals.contains_key(name.as_str())) => {
+                "a local"
+            }
+            None => {
+                let parameter = scope.and_then(Scope::parameter);
+                let known = self.globals.iter();
+                let known = known.filter(|(_, global)| global.kind.is_const());
+                let known: Vec<&str> = known.map(|(name, _)| *name).chain(parameter).collect();
+                self.unknown("constant", name, leaf.span, known.into_iter());
+                return false;
+            }
+        };
+        let message = format!("this must be a constant, and '{name}' is {what}");
+        self.report.push(Diagnostic::error(leaf.span, message));
+        false
+    }
+
+    /// Checks an expression of a process: locals, the parameter and constants.
+    pub(super) fn check_expr(&mut self, expr: &Expr, scope: &Scope) {
+        self.each_name(expr, &mut |checker, leaf| {
+            checker.check_code_leaf(leaf, scope);
+        });
+    }
+
+    fn check_code_leaf(&mut self, leaf: &Expr, scope: &Scope) {
+        let (name, indexed) = match &leaf.kind {
+            ExprKind::Name(name) => (name, false),
+            ExprKind::Cell { name, .. } => (&name.text, true),
+            ExprKind::At { .. } => {
+                let message = "`at` belongs to properties; a process cannot see where others are";
+                self.report.push(Diagnostic::error(leaf.span, message));
+                return;
+            }
+            _ => {
+                let message = "a process cannot read the locals of a process by its name";
+                let diagnostic = Diagnostic::error(leaf.span, message);
+                self.report
+                    .push(diagnostic.help("share the value through a shared variable"));
+                return;
+            }
+        };
+        let known = scope.is_parameter(name) || scope.locals.contains_key(name.as_str());
+        let kind = self.global(name);
+        let message = match kind {
+            Some(GlobalKind::Shared(_)) => {
+                let message =
+                    format!("'{name}' is a shared variable, and expressions cannot read it");
+                let place = if indexed {
+                    format!("{name}[…]")
+                } else {
+                    name.clone()
+                };
+                let help = format!("load it into a local first: `load r = {place};`");
+                self.report
+                    .push(Diagnostic::error(leaf.span, message).help(help));
+                return;
+            }
+            Some(GlobalKind::Process(_)) if !known => format!("'{name}' is a process, not a value"),
+            _ if indexed && (known || kind.is_some()) => format!("'{name}' is not an array"),
+            _ if known || kind.is_some() => return,
+            _ => {
+                let locals = scope.locals.keys().copied().chain(scope.parameter());
+                let values = self.globals.iter();
+                let values = values.filter(|(_, global)| !global.kind.is_process());
+                let values: Vec<&str> = values.map(|(name, _)| *name).chain(locals).collect();
+                return self.unknown("variable", name, leaf.span, values.into_iter());
+            }
+        };
+        self.report.push(Diagnostic::error(leaf.span, message));
+    }
+
+    /// Calls `visit` for every part of `expr` that names something, left to right.
+    pub(super) fn each_name(&mut self, expr: &Expr, visit: &mut dyn FnMut(&mut Self, &Expr)) {
+        match &expr.kind {
+            ExprKind::Int(_) | ExprKind::Bool(_) => {}
+            ExprKind::Name(_) => visit(self, expr),
+            ExprKind::Unary { operand, .. } => self.each_name(operand, visit),
+            ExprKind::Binary { left, right, .. } => {
+                self.each_name(left, visit);
+                self.each_name(right, visit);
+            }
+            ExprKind::Conditional {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.each_name(condition, visit);
+                self.each_name(then, visit);
+                self.each_name(otherwise, visit);
+            }
+            ExprKind::Cell { index, .. } => {
+                visit(self, expr);
+                self.each_name(index, visit);
+            }
+            // The index of a process is checked together with the process.
+            ExprKind::At { .. } | ExprKind::Local { .. } => visit(self, expr),
+        }
+    }
+}
+
+impl GlobalKind {
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            GlobalKind::Const(_) => "a constant",
+            GlobalKind::Shared(_) => "a shared variable",
+            GlobalKind::Process(_) => "a process",
+        }
+    }
+
+    pub(super) fn is_const(self) -> bool {
+        matches!(self, GlobalKind::Const(_))
+    }
+
+    pub(super) fn is_process(self) -> bool {
+        matches!(self, GlobalKind::Process(_))
+    }
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn parameter(&self) -> Option<&'a str> {
+        let parameter = self.process.parameter.as_ref()?;
+        Some(&parameter.name.text)
+    }
+
+    pub(super) fn is_parameter(&self, name: &str) -> bool {
+        self.parameter() == Some(name)
+    }
+}
+
+/// The known name that `word` may be a misspelling of.
+fn nearest<'c>(word: &str, known: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    let farthest = (word.len() / 3).clamp(1, 3);
+    known
+        .filter(|name| name.len().abs_diff(word.len()) <= farthest)
+        .map(|name| (strsim::damerau_levenshtein(word, name), name))
+        .filter(|(distance, name)| *distance <= farthest && *distance < name.len())
+        .min()
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,158 @@
+//! What statements read from and write to: shared places and locals.
+
+use super::code::{Code, Flow};
+use super::constant::{fold, mentions};
+use super::{Checker, GlobalKind};
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::{Expr, Name, Place};
+
+impl Checker<'_> {
+    /// Checks that a statement refers to a shared variable, or to a cell of its array.
+    pub(super) fn check_place(&mut self, place: &Place, code: Code, flow: Flow, written: bool) {
+        let name = &place.name;
+        if let Some(index) = &place.index {
+            self.check_expr(index, code.scope);
+        }
+        let what = match self.global(&name.text) {
+            Some(GlobalKind::Shared(variable)) => {
+                let len = self.shared.get(variable).and_then(|shared| shared.len);
+                if self.check_indexing(name, place.index.as_deref(), len)
+                    && let (Some(index), Some(len)) = (&place.index, len)
+                {
+                    self.check_bounds(name, index, len, code, flow);
+                }
+                return;
+            }
+            _ if code.scope.locals.contains_key(name.text.as_str()) => "a local",
+            _ if code.scope.is_parameter(&name.text) => "the parameter",
+            Some(kind) => kind.describe(),
+            None => {
+                let shared = self.globals.iter();
+                let shared = shared.filter(|(_, g)| matches!(g.kind, GlobalKind::Shared(_)));
+                let shared: Vec<&str> = shared.map(|(name, _)| *name).collect();
+                let what = "shared variable";
+                return self.unknown(what, &name.text, name.span, shared.into_iter());
+            }
+        };
+        let message = format!("'{}' is {what}, not a shared variable", name.text);
+        let mut diagnostic = Diagnostic::error(name.span, message);
+        if what == "a local" && written {
+            diagnostic = diagnostic.help(format!("assign to it: `{} = …;`", name.text));
+        } else if what == "a local" {
+            diagnostic = diagnostic.help(format!("use it in an expression: `… = {};`", name.text));
+        }
+        self.report.push(diagnostic);
+    }
+
+    /// Checks that arrays have an index and scalars none.
+    pub(super) fn check_indexing(
+        &mut self,
+        name: &Name,
+        index: Option<&Expr>,
+        len: Option<u32>,
+    ) -> bool {
+        let diagnostic = match (index, len) {
+            (None, Some(_)) => {
+                let message = format!("'{}' is an array and needs an index", name.text);
+                let help = format!("name one of its cells: `{}[0]`", name.text);
+                Diagnostic::error(name.span, message).help(help)
+            }
+            (Some(index), None) => {
+                let message = format!("'{}' is not an array", name.text);
+                let diagnostic = Diagnostic::error(index.span, message);
+                diagnostic.help(format!("write `{}` without an index", name.text))
+            }
+            _ => return true,
+        };
+        self.report.push(diagnostic);
+        false
+    }
+
+    /// Checks an index in every instance for which it is constant.
+    fn check_bounds(&mut self, name: &Name, index: &Expr, len: u32, code: Code, flow: Flow) {
+        for bit in 0..code.template.instances.len() {
+            if flow.live & (1 << bit) == 0 {
+                continue;
+            }
+            let value = fold(index, &|name| self.constant_in(name, code, bit));
+            let suffix = || code.suffix(bit, &[index]);
+            let diagnostic = match value {
+                Some(Err((fault, span))) => Diagnostic::error(span, fault.to_string() + &suffix()),
+                Some(Ok(value)) if !in_bounds(value, len) => {
+                    out_of_bounds(name, index, value, len, &suffix())
+                }
+                _ => continue,
+            };
+            self.report.push(diagnostic);
+            return;
+        }
+    }
+
+    /// Checks that what a statement assigns to is a local.
+    pub(super) fn check_target(&mut self, target: &Name, code: Code, keyword: &str) -> bool {
+        let name = &target.text;
+        if code.scope.locals.contains_key(name.as_str()) {
+            return true;
+        }
+        let diagnostic = match self.global(name) {
+            _ if code.scope.is_parameter(name) => {
+                let message = format!("'{name}' is the parameter and cannot be assigned");
+                Diagnostic::error(target.span, message)
+            }
+            Some(GlobalKind::Shared(_)) => {
+                let message = format!("'{name}' is a shared variable, not a local");
+                let help = match keyword {
+                    "" => format!("write to it with `store {name} = …;`"),
+                    "havoc" => format!("`havoc` a local and `store {name}` its value"),
+                    _ => format!("`{keyword}` puts its result into a local; declare one"),
+                };
+                Diagnostic::error(target.span, message).help(help)
+            }
+            Some(kind) => {
+                let message = format!("'{name}' is {} and cannot be assigned", kind.describe());
+                Diagnostic::error(target.span, message)
+            }
+            None => {
+                let locals = code.scope.locals.keys().copied();
+                self.unknown("local", name, target.span, locals);
+                return false;
+            }
+        };
+        self.report.push(diagnostic);
+        false
+    }
+}
+
+impl Code<'_, '_> {
+    /// Names the instance in a message, if one of the expressions depends on it.
+    pub(super) fn suffix(self, instance: usize, used: &[&Expr]) -> String {
+        let instance = self.template.instances.get(instance);
+        let parameter = instance.and_then(|instance| instance.parameter);
+        match (self.scope.parameter(), parameter) {
+            (Some(name), Some(value)) if used.iter().any(|expr| mentions(expr, name)) => {
+                format!(" (in {}[{value}])", self.template.name)
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+pub(super) fn in_bounds(index: i32, len: u32) -> bool {
+    u32::try_from(index).is_ok_and(|index| index < len)
+}
+
+pub(super) fn out_of_bounds(
+    name: &Name,
+    index: &Expr,
+    value: i32,
+    len: u32,
+    suffix: &str,
+) -> Diagnostic {
+    let cells = if len == 1 { "cell" } else { "cells" };
+    let message = format!(
+        "the index {value} is outside '{}', which has {len} {cells}{suffix}",
+        name.text
+    );
+    let last = len.saturating_sub(1);
+    Diagnostic::error(index.span, message).help(format!("its cells are numbered 0 to {last}"))
+}

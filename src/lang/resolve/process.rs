@@ -1,0 +1,292 @@
+//! What each process has: its instances, labels and locals.
+
+use super::code::Code;
+use super::constant::{Lookup, Problems, domain, initial, range};
+use super::{
+    Checker, Initial, Instance, Local, LocalVariable, MOST_INSTANCES, MOST_LOCALS, MOST_PROCESSES,
+    Scope, Template,
+};
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::{
+    Ast, Block, Declaration, Expr, Init, Item, Member, Name, Process, Stmt, StmtKind, Type,
+    Variable,
+};
+use crate::lang::value::{Domain, Value};
+use std::collections::HashMap;
+
+impl<'a> Checker<'a> {
+    pub(super) fn declare_processes(&mut self, ast: &'a Ast) {
+        let mut processes = 0;
+        for (item, process) in ast.items.iter().enumerate() {
+            let Item::Process(process) = process else {
+                continue;
+            };
+            let parameters = self.parameter_values(process);
+            let mut scope = Scope {
+                process,
+                locals: HashMap::new(),
+                labels: HashMap::new(),
+                broken: parameters.is_none(),
+            };
+            let mut template = Template {
+                item,
+                name: process.name.text.clone(),
+                parameter: scope.parameter().map(str::to_string),
+                labels: Vec::new(),
+                instances: Vec::new(),
+            };
+            let before = processes;
+            for parameter in parameters.into_iter().flatten() {
+                processes += 1;
+                template.instances.push(Instance {
+                    parameter,
+                    locals: Vec::new(),
+                });
+            }
+            if before <= MOST_PROCESSES && processes > MOST_PROCESSES {
+                let message = format!("more than {MOST_PROCESSES} processes in all");
+                self.report
+                    .push(Diagnostic::error(process.name.span, message));
+            }
+            if processes > MOST_PROCESSES {
+                template.instances.clear();
+                scope.broken = true;
+            }
+            let mut members = Members::default();
+            members.collect(&process.body);
+            self.declare_labels(&members, &mut scope, &mut template);
+            self.declare_locals(&members, &mut scope, &mut template);
+            self.scopes.push(scope);
+            self.templates.push(template);
+        }
+    }
+
+    /// The parameter of each instance, or nothing if the range is wrong.
+    fn parameter_values(&mut self, process: &Process) -> Option<Vec<Option<Value>>> {
+        let Some(parameter) = &process.parameter else {
+            return Some(vec![None]);
+        };
+        let name = &parameter.name;
+        if let Some(global) = self.globals.get(name.text.as_str())
+            && !global.kind.is_process()
+        {
+            let what = global.kind.describe();
+            let message = format!("'{}' is already the name of {what}", name.text);
+            let diagnostic = Diagnostic::error(name.span, message);
+            let diagnostic = diagnostic.related(global.span, "first declared here");
+            self.report.push(diagnostic);
+        }
+        let ends = [&parameter.range.low, &parameter.range.high];
+        if !ends
+            .map(|end| self.check_constant(end, None))
+            .contains(&false)
+        {
+            let domain = range(&parameter.range, &|name| self.const_value(name));
+            let domain = self.accept(domain)?;
+            let count = i64::from(domain.high) - i64::from(domain.low) + 1;
+            if count <= i64::from(MOST_INSTANCES) {
+                return Some((domain.low..=domain.high).map(Some).collect());
+            }
+            let message = format!("one process stands for at most {MOST_INSTANCES}, not {count}");
+            self.report
+                .push(Diagnostic::error(parameter.range.span, message));
+        }
+        None
+    }
+
+    fn declare_labels(&mut self, members: &Members<'a>, scope: &mut Scope<'a>, to: &mut Template) {
+        for label in &members.labels {
+            if let Some(&first) = scope.labels.get(label.text.as_str()) {
+                let message = format!("duplicate label '{}' in process '{}'", label.text, to.name);
+                let diagnostic = Diagnostic::error(label.span, message);
+                self.report
+                    .push(diagnostic.related(first, "first placed here"));
+                continue;
+            }
+            scope.labels.insert(&label.text, label.span);
+            to.labels.push((label.text.clone(), label.span));
+        }
+    }
+
+    fn declare_locals(&mut self, members: &Members<'a>, scope: &mut Scope<'a>, to: &mut Template) {
+        let mut index = 0;
+        for declaration in &members.declarations {
+            for variable in &declaration.variables {
+                let name = &variable.name;
+                let clash = self.clash(variable, scope);
+                if let Some(diagnostic) = clash {
+                    self.report.push(diagnostic);
+                } else {
+                    let local = Local {
+                        index,
+                        span: name.span,
+                        ranged: declaration.ty != Type::Int,
+                    };
+                    scope.locals.insert(&name.text, local);
+                }
+                index += 1;
+                if index == MOST_LOCALS + 1 {
+                    let message = format!("more than {MOST_LOCALS} locals in one process");
+                    self.report.push(Diagnostic::error(name.span, message));
+                    to.instances.clear();
+                    scope.broken = true;
+                }
+            }
+        }
+        for declaration in &members.declarations {
+            let typed = self.check_type(&declaration.ty, Some(scope));
+            let domains = if typed {
+                let mut ends = Vec::new();
+                if let Type::Ranged(range) = &declaration.ty {
+                    ends.extend([&range.low, &range.high]);
+                }
+                self.per_instance(scope, to, &ends, |_, lookup| {
+                    domain(&declaration.ty, lookup)
+                })
+            } else {
+                None
+            };
+            for variable in &declaration.variables {
+                self.declare_local(declaration, variable, domains.as_deref(), scope, to);
+            }
+        }
+    }
+
+    /// What a local's name cannot be shared with.
+    fn clash(&self, variable: &Variable, scope: &Scope) -> Option<Diagnostic> {
+        let name = &variable.name;
+        let (what, first) = if let Some(local) = scope.locals.get(name.text.as_str()) {
+            ("another local of this process", local.span)
+        } else if let Some(parameter) = &scope.process.parameter
+            && parameter.name.text == name.text
+        {
+            ("the parameter", parameter.name.span)
+        } else {
+            let global = self.globals.get(name.text.as_str())?;
+            if global.kind.is_process() {
+                return None;
+            }
+            (global.kind.describe(), global.span)
+        };
+        let message = format!("'{}' is already the name of {what}", name.text);
+        Some(Diagnostic::error(name.span, message).related(first, "first declared here"))
+    }
+
+    fn declare_local(
+        &mut self,
+        declaration: &Declaration,
+        variable: &Variable,
+        domains: Option<&[Domain]>,
+        scope: &Scope,
+        to: &mut Template,
+    ) {
+        let name = &variable.name;
+        let mut fine = self.check_initialiser(variable, Some(scope));
+        if let Some(len) = &variable.len {
+            let message = format!("'{}' is a local, and locals cannot be arrays", name.text);
+            let diagnostic = Diagnostic::error(len.span, message);
+            self.report
+                .push(diagnostic.help("use one local per cell, or a shared array"));
+            fine = false;
+        }
+        let mut used = Vec::new();
+        if let Some(Init::Value(expr)) = &variable.init {
+            used.push(expr);
+        }
+        if let Type::Ranged(range) = &declaration.ty {
+            used.extend([&range.low, &range.high]);
+        }
+        let initials = match domains {
+            Some(domains) if fine => self.per_instance(scope, to, &used, |instance, lookup| {
+                let domain = domains.get(instance).copied().unwrap_or(Domain::INT);
+                initial(variable, &declaration.ty, domain, 1, lookup)
+            }),
+            _ => None,
+        };
+        for (index, instance) in to.instances.iter_mut().enumerate() {
+            let initial = initials.as_ref().and_then(|all| all.get(index)?.first());
+            let domain = domains.and_then(|all| all.get(index));
+            instance.locals.push(LocalVariable {
+                name: name.text.clone(),
+                span: name.span,
+                domain: domain.copied().unwrap_or(Domain::INT),
+                initial: initial.copied().unwrap_or(Initial::Value(0)),
+            });
+        }
+    }
+
+    /// Evaluates something in every instance, up to the first where it is wrong; the
+    /// message names the instance if one of the expressions `used` depends on it.
+    fn per_instance<T>(
+        &mut self,
+        scope: &Scope,
+        template: &Template,
+        used: &[&Expr],
+        evaluate: impl Fn(usize, Lookup) -> Result<T, Problems>,
+    ) -> Option<Vec<T>> {
+        let mut values = Vec::new();
+        for (index, instance) in template.instances.iter().enumerate() {
+            let value = evaluate(index, &|name| match instance.parameter {
+                Some(value) if scope.is_parameter(name) => Some(value),
+                _ => self.const_value(name),
+            });
+            let value = value.map_err(|mut problems| {
+                let code = Code { scope, template };
+                let suffix = code.suffix(index, used);
+                for problem in &mut problems {
+                    problem.message.push_str(&suffix);
+                }
+                problems
+            });
+            values.push(self.accept(value)?);
+        }
+        Some(values)
+    }
+}
+
+/// The declarations and labels of a process, in source order, however deep they stand.
+#[derive(Default)]
+struct Members<'a> {
+    declarations: Vec<&'a Declaration>,
+    labels: Vec<&'a Name>,
+}
+
+impl<'a> Members<'a> {
+    fn collect(&mut self, block: &'a Block) {
+        for member in &block.members {
+            match member {
+                Member::Locals(declaration) => self.declarations.push(declaration),
+                Member::Statement(statement) => self.collect_from(statement),
+            }
+        }
+    }
+
+    fn collect_from(&mut self, statement: &'a Stmt) {
+        match &statement.kind {
+            StmtKind::Labelled { label, statement } => {
+                self.labels.push(label);
+                self.collect_from(statement);
+            }
+            StmtKind::If {
+                then, otherwise, ..
+            } => {
+                self.collect_from(then);
+                if let Some(otherwise) = otherwise {
+                    self.collect_from(otherwise);
+                }
+            }
+            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => {
+                self.collect_from(body);
+            }
+            StmtKind::Either(branches) => {
+                for branch in branches {
+                    self.collect(branch);
+                }
+            }
+            StmtKind::Nofence(block) | StmtKind::Atomic(block) | StmtKind::Block(block) => {
+                self.collect(block);
+            }
+            _ => {}
+        }
+    }
+}
