@@ -8,3 +8,4 @@ pub mod lower;
 pub mod memory;
 pub mod property;
 pub mod space;
+pub mod verify;

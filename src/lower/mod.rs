@@ -3,13 +3,23 @@
 mod process;
 mod property;
 
+use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{self, Ast, ExprKind, Item};
+use crate::lang::parser::parse;
 use crate::lang::printer::{Side, Spot};
-use crate::lang::resolve::{Instance, SharedVariable, Symbols, Template};
+use crate::lang::resolve::{Instance, SharedVariable, Symbols, Template, resolve};
 use crate::lang::value::Value;
 use crate::program::{
     Expr, FencePoint, Label, LocalId, Place, PlaceId, PointId, Process, Program, loop_depths,
 };
+use crate::source::Source;
+
+/// From source text to the program form, or everything that is wrong with the text.
+pub fn compile(source: &Source) -> Result<Program, Vec<Diagnostic>> {
+    let ast = parse(source)?;
+    let symbols = resolve(&ast)?;
+    Ok(lower(&ast, &symbols))
+}
 
 /// Lowers a program that has passed all checks.
 pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
