@@ -35,6 +35,7 @@ pub fn program(seed: u64, options: &Options) -> String {
         random: Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)),
         options: options.clone(),
         has_const: false,
+        theme: None,
         shared: Vec::new(),
         processes: Vec::new(),
         out: String::new(),
@@ -42,6 +43,85 @@ pub fn program(seed: u64, options: &Options) -> String {
     generator.program();
     generator.out
 }
+
+/// A pattern on `x` and `y` whose property tells the memory models apart, unless what is
+/// written around it gets in the way.
+#[derive(Clone, Copy)]
+struct Theme {
+    /// The lines of `p` and `q`.
+    lines: [&'static [&'static str]; 2],
+    property: &'static str,
+    straight_line: bool,
+}
+
+const THEMES: [Theme; 7] = [
+    Theme {
+        lines: [
+            &["store x = 1;", "load r = y;"],
+            &["store y = 1;", "load r = x;"],
+        ],
+        property: "final !(p.r == 0 && q.r == 0);",
+        straight_line: true,
+    },
+    Theme {
+        lines: [
+            &["store x = 1;", "store y = 1;"],
+            &["load r = y;", "load s = x;"],
+        ],
+        property: "final !(q.r == 1 && q.s == 0);",
+        straight_line: true,
+    },
+    Theme {
+        lines: [
+            &["store x = 1;", "store y = 1;"],
+            &["store y = 0;", "load r = x;"],
+        ],
+        property: "final !(y == 0 && q.r == 0);",
+        straight_line: true,
+    },
+    Theme {
+        lines: [
+            &["store x = 0;", "store y = 1;"],
+            &["load r = y;", "store x = 1;"],
+        ],
+        property: "final !(x == 0 && q.r == 1);",
+        straight_line: true,
+    },
+    Theme {
+        lines: [
+            &["store x = 1;", "load r = y;", "if (!r) { cs: skip; }"],
+            &["store y = 1;", "load r = x;", "if (!r) { cs: skip; }"],
+        ],
+        property: "mutex cs;",
+        straight_line: false,
+    },
+    Theme {
+        lines: [
+            &[
+                "store x = 1;",
+                "do { load r = y; } while (r);",
+                "cs: skip;",
+                "store x = 0;",
+            ],
+            &[
+                "store y = 1;",
+                "load r = x;",
+                "if (!r) { cs: skip; }",
+                "store y = 0;",
+            ],
+        ],
+        property: "mutex cs;",
+        straight_line: false,
+    },
+    Theme {
+        lines: [
+            &["store x = 1;", "store y = 1;"],
+            &["load r = y;", "if (r) { load s = x; assert (s); }"],
+        ],
+        property: "",
+        straight_line: false,
+    },
+];
 
 /// SplitMix64.
 struct Random(u64);
@@ -147,6 +227,7 @@ struct Generator {
     random: Random,
     options: Options,
     has_const: bool,
+    theme: Option<Theme>,
     shared: Vec<Variable>,
     processes: Vec<Written>,
     out: String,
@@ -164,16 +245,22 @@ impl Generator {
         if self.has_const {
             self.line(0, "const N = 2;");
         }
+        if self.random.chance(45) {
+            let straight = self.options.straight_line || !self.options.with_loops;
+            let themes = THEMES
+                .iter()
+                .filter(|theme| theme.straight_line || !straight);
+            let themes: Vec<Theme> = themes.copied().collect();
+            self.theme = Some(self.random.pick(&themes));
+        }
         self.shared_variables();
-        let instances = if self.options.max_processes > 2 && self.random.chance(25) {
-            3
-        } else {
-            2
-        };
-        let critical = self.random.chance(35);
+        let three = self.options.max_processes > 2 && self.random.chance(25);
+        let instances = if three { 3 } else { 2 };
+        let critical = self.theme.is_none() && self.random.chance(30);
         let mut written = 0;
         while written < instances {
-            let template = written + 2 <= instances && self.random.chance(25);
+            let fixed = self.theme.is_some() && self.processes.len() < 2;
+            let template = !fixed && written + 2 <= instances && self.random.chance(25);
             let name = ["p", "q", "w"][self.processes.len()];
             self.process(name, template, instances, critical);
             written += if template { 2 } else { 1 };
@@ -181,7 +268,15 @@ impl Generator {
         if critical {
             self.line(0, "mutex cs;");
         }
-        for _ in 0..self.random.between(1, 2) {
+        if let Some(theme) = self.theme {
+            self.line(0, theme.property);
+        }
+        let least = if critical || self.theme.is_some() {
+            0
+        } else {
+            1
+        };
+        for _ in 0..self.random.between(least, least + 1) {
             self.property();
         }
     }
@@ -225,43 +320,56 @@ impl Generator {
         let count = self.random.between(2, 3) as usize;
         for name in &["x", "y", "z"][..count] {
             let mut variable = self.variable(name);
-            variable.array = self.random.chance(12);
+            let themed = self.theme.is_some() && *name != "z";
+            variable.array = !themed && self.random.chance(15);
             let ty = self.type_of(&variable);
             let cells = if variable.array { "[2]" } else { "" };
-            let init = self.initialiser(&variable);
+            let init = match themed {
+                true => String::new(),
+                false => self.initialiser(&variable),
+            };
             self.line(0, &format!("shared {ty} {name}{cells}{init};"));
             self.shared.push(variable);
         }
     }
 
     fn process(&mut self, name: &str, template: bool, instances: usize, critical: bool) {
-        let most = if instances > 2 { 4 } else { 6 };
+        let lines = match self.theme {
+            Some(theme) if self.processes.len() < 2 => theme.lines[self.processes.len()],
+            _ => &[],
+        };
+        let (least, most) = match (lines.len(), instances) {
+            (0, 2) => (3, 7),
+            (0, _) => (2, 4),
+            (_, 2) => (0, 3),
+            _ => (0, 1),
+        };
         self.processes.push(Written {
             name: name.to_string(),
             template,
             locals: Vec::new(),
             labels: Vec::new(),
-            budget: self.random.between(2, most) as usize,
+            budget: self.random.between(least, most) as usize,
             leaves: false,
         });
         let parameter = if template { "[i in 0..=1]" } else { "" };
         self.line(0, &format!("process {name}{parameter} {{"));
-        for local in &["r", "s"][..self.random.between(1, 2) as usize] {
-            let mut variable = self.variable(local);
-            if self.random.chance(15) {
-                (variable.low, variable.high) = (0, 2);
-                variable.unbounded = true;
-            }
-            let ty = self.type_of(&variable);
-            let init = self.initialiser(&variable);
-            self.line(1, &format!("{ty} {local}{init};"));
-            self.current().locals.push(variable);
-        }
+        self.locals(!lines.is_empty());
         let context = Context {
             depth: 1,
             in_loop: false,
             free: true,
         };
+        let fenced = self.random.chance(25);
+        for line in lines {
+            while self.current().budget > 0 && self.random.chance(35) {
+                self.between(context);
+            }
+            self.line(1, line);
+            if fenced && line.starts_with("store") {
+                self.line(1, "fence;");
+            }
+        }
         if critical {
             // Somewhere among the statements.
             let before = self.random.below(self.processes.last().unwrap().budget + 1);
@@ -277,6 +385,41 @@ impl Generator {
             self.line(1, "out: skip;");
         }
         self.line(0, "}");
+    }
+
+    fn locals(&mut self, themed: bool) {
+        let count = if themed { 2 } else { self.random.between(1, 2) };
+        for local in &["r", "s"][..count as usize] {
+            let mut variable = self.variable(local);
+            if self.random.chance(15) {
+                (variable.low, variable.high) = (0, 2);
+                variable.unbounded = true;
+            } else if themed || self.random.chance(70) {
+                // Wide enough for every load.
+                variable.low = self.shared.iter().map(|shared| shared.low).min().unwrap();
+                variable.high = self.shared.iter().map(|shared| shared.high).max().unwrap();
+            }
+            let ty = self.type_of(&variable);
+            let init = match themed {
+                true => String::new(),
+                false => self.initialiser(&variable),
+            };
+            self.line(1, &format!("{ty} {local}{init};"));
+            self.current().locals.push(variable);
+        }
+    }
+
+    /// Something between the lines of a theme: often a fence.
+    fn between(&mut self, context: Context) {
+        if self.random.chance(60) {
+            self.statement(context);
+        } else {
+            self.current().budget -= 1;
+            let half = self.options.with_ss_sl && self.random.chance(70);
+            let kind = if half { Kind::HalfFence } else { Kind::Fence };
+            let text = self.simple(kind);
+            self.line(1, &text);
+        }
     }
 
     fn current(&mut self) -> &mut Written {
@@ -595,41 +738,44 @@ impl Generator {
         let name = local.name.clone();
         let other = self.local().name;
         let constant = self.random.between(local.low, local.high);
-        match self.random.below(24) {
+        match self.random.below(60) {
             0 => format!("(2 / {name} == {constant})"),
-            1 | 2 => name,
-            3 | 4 => format!("!{name}"),
-            5 | 6 => format!("({name} < {constant})"),
-            7 | 8 => format!("({name} >= {constant})"),
-            9 | 10 if other != name => format!("({name} == {other})"),
-            11..=14 if depth > 0 => {
+            1..=5 => name,
+            6..=10 => format!("!{name}"),
+            11..=14 => format!("({name} < {constant})"),
+            15..=18 => format!("({name} >= {constant})"),
+            19..=24 if other != name => format!("({name} == {other})"),
+            25..=34 if depth > 0 => {
                 let op = self.random.pick(&["&&", "||"]);
                 let (left, right) = (self.predicate(depth - 1), self.predicate(depth - 1));
                 format!("({left} {op} {right})")
             }
-            15..=18 => format!("({name} != {constant})"),
+            35..=44 => format!("({name} != {constant})"),
             _ => format!("({name} == {constant})"),
         }
     }
 
+    /// Something that should not be, and usually is not so at the start.
     fn property(&mut self) {
-        let kind = self.random.below(3);
+        let kind = self.random.below(4);
         // Once every process has stopped, none is at a label.
-        let positions = kind != 1;
-        let count = self.random.between(2, 3);
-        let mut atoms: Vec<String> = (0..count).map(|_| self.atom(positions)).collect();
-        atoms.sort();
-        atoms.dedup();
+        let positions = kind != 0;
+        let mut atoms = vec![self.atom(positions, 1)];
+        for _ in 0..self.random.between(1, 3) {
+            let least = self.random.between(-1, 1);
+            atoms.push(self.atom(positions, least));
+        }
         let text = match kind {
-            0 => format!("forbid {};", atoms.join(" && ")),
-            1 => format!("final !({});", atoms.join(" && ")),
-            _ => format!("invariant {};", atoms.join(" || ")),
+            0 => format!("final !({});", atoms.join(" && ")),
+            1 | 2 => format!("forbid {};", atoms.join(" && ")),
+            _ => format!("invariant !({});", atoms.join(") || !(")),
         };
         self.line(0, &text);
     }
 
-    /// A condition on memory, a local or the position of a process.
-    fn atom(&mut self, positions: bool) -> String {
+    /// A condition on memory, a local or the position of a process; where it speaks of a
+    /// value, the value is at least `least`.
+    fn atom(&mut self, positions: bool, least: i32) -> String {
         let processes = self.processes.clone();
         let process = self.random.pick(&processes);
         let mut name = process.name.clone();
@@ -639,7 +785,7 @@ impl Generator {
         match self.random.below(6) {
             0..=2 => {
                 let local = self.random.pick(&process.locals);
-                let value = self.random.between(local.low, local.high);
+                let value = self.random.between(local.low.max(least), local.high);
                 format!("{name}.{} == {value}", local.name)
             }
             3 if positions && !process.labels.is_empty() => {
@@ -652,12 +798,15 @@ impl Generator {
             _ => {
                 let shared = self.shared.clone();
                 let variable = self.random.pick(&shared);
-                let value = self.random.between(variable.low, variable.high);
-                let op = self.random.pick(&["==", "==", "!="]);
+                let value = self.random.between(variable.low.max(least), variable.high);
                 let mut name = variable.name.clone();
                 if variable.array {
                     name = format!("{name}[{}]", self.random.below(2));
                 }
+                let op = match least {
+                    1 => "==",
+                    _ => self.random.pick(&["==", "==", "!=", "<="]),
+                };
                 format!("{name} {op} {value}")
             }
         }

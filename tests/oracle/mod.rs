@@ -5,7 +5,10 @@
 // Each test binary uses a part of this module.
 #![allow(dead_code)]
 
-pub mod code;
-pub mod eval;
+mod code;
+mod eval;
 pub mod generate;
 pub mod interpreter;
+mod program;
+mod state;
+mod step;
