@@ -516,7 +516,7 @@ fn models_are_nested() {
         ..Options::default()
     };
     let mut compared = 0;
-    for seed in 0..150 {
+    for seed in 0..100 {
         for options in [&straight, &Options::default()] {
             let text = program(seed, options);
             let ast = parse(&text);
@@ -546,7 +546,7 @@ fn models_are_nested() {
             }
         }
     }
-    assert!(compared > 1000, "only {compared} comparisons");
+    assert!(compared > 700, "only {compared} comparisons");
 }
 
 /// The random programs are worth running: small, varied, and neither always right nor
