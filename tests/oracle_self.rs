@@ -5,6 +5,7 @@ mod oracle;
 use fencesmith::diagnostic;
 use fencesmith::lang::ast::Ast;
 use fencesmith::lang::parser;
+use fencesmith::lang::resolve::resolve;
 use fencesmith::source::Source;
 use oracle::generate::{Options, program};
 use oracle::interpreter::{
@@ -16,10 +17,14 @@ const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
 
 fn parse(text: &str) -> Ast {
     let source = Source::new("test", text);
-    match parser::parse(&source) {
-        Ok(ast) => ast,
-        Err(errors) => panic!("{}\n{text}", diagnostic::render(&source, &errors, false)),
-    }
+    let checked = parser::parse(&source).and_then(|ast| {
+        resolve(&ast)?;
+        Ok(ast)
+    });
+    checked.unwrap_or_else(|errors| {
+        let errors = diagnostic::render(&source, &errors, false);
+        panic!("{errors}\n{text}")
+    })
 }
 
 fn setup(model: Model) -> Setup {
@@ -361,7 +366,7 @@ fn faults_and_assertions() {
         ("swap x = c, 4;", A),
         ("cas x = c, 1, 4;", F),
         ("cas x = c, 0, 4;", A),
-        ("havoc x in 0..=2;", A),
+        ("big = 2; havoc x in 0..=big;", A),
         ("havoc x;", F),
         ("assume (1 / x);", A),
         ("if (1 / x) skip;", A),
@@ -496,6 +501,38 @@ fn initial_values_and_bounds() {
     assert!(!waits(two, Model::Tso, 2));
     assert!(!waits(two, Model::Pso, 1));
     assert!(!waits(two, Model::Sc, 0));
+}
+
+#[test]
+fn random_programs_are_well_formed() {
+    for bits in 0..16 {
+        let options = Options {
+            straight_line: bits & 1 != 0,
+            with_ss_sl: bits & 2 != 0,
+            with_atomics: bits & 4 != 0,
+            with_loops: bits & 8 != 0,
+            max_processes: 2 + bits % 3 % 2,
+        };
+        for seed in 0..200 {
+            let text = program(seed, &options);
+            parse(&text);
+            assert_eq!(text, program(seed, &options));
+            let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+            assert!(options.with_ss_sl || !has(&["fence s"]), "{text}");
+            assert!(
+                options.with_atomics || !has(&["cas ", "swap ", "add ", "atomic "]),
+                "{text}"
+            );
+            assert!(
+                options.with_loops || !has(&["while ", "do ", "goto L"]),
+                "{text}"
+            );
+            assert!(
+                !options.straight_line || !has(&["if ", "either ", "goto ", "while "]),
+                "{text}"
+            );
+        }
+    }
 }
 
 fn bounded(model: Model, bound: usize) -> Setup {
