@@ -1,0 +1,223 @@
+//! Flattens the body of a process into a list of instructions with marks and jumps.
+
+use fencesmith::lang::ast::{Block, Condition, Member, Stmt, StmtKind};
+use std::collections::BTreeSet;
+
+/// One element of the flat code. Only `Step` and `Test` take a step when executed.
+#[derive(Debug, Clone)]
+pub enum Code {
+    Mark(Mark),
+    /// A statement without control flow; the next element follows it.
+    Step(Stmt),
+    /// A test; `start` is where its `if`, `while` or `do` begins.
+    Test {
+        start: u32,
+        condition: Condition,
+        yes: Mark,
+        no: Mark,
+    },
+    Jump(Mark),
+    Choice(Vec<Mark>),
+    End,
+}
+
+/// A position that can be jumped to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mark {
+    Label(String),
+    Fresh(usize),
+}
+
+/// What a process may do from a position, once everything that takes no step is resolved.
+#[derive(Debug, Clone, Default)]
+pub struct Ready {
+    /// The labels that hold.
+    pub at: BTreeSet<String>,
+    /// The elements that may be executed next.
+    pub next: BTreeSet<usize>,
+    /// Some way leads to the end without a step.
+    pub may_end: bool,
+}
+
+impl Ready {
+    /// Every way leads to the end without a step.
+    pub fn has_stopped(&self) -> bool {
+        self.may_end && self.next.is_empty()
+    }
+}
+
+/// The code of a process body; element 0 is its start, the last element is an `End`.
+pub fn flatten(body: &Block) -> Vec<Code> {
+    let mut flattener = Flattener {
+        code: Vec::new(),
+        fresh: 0,
+        loops: Vec::new(),
+    };
+    flattener.block(body);
+    flattener.code.push(Code::End);
+    flattener.code
+}
+
+/// The element that a jump to `mark` continues with: the first of the run of marks around
+/// it. All marks of a run stand at one position, so all their labels hold there.
+pub fn position(code: &[Code], mark: &Mark) -> usize {
+    let mut at = code
+        .iter()
+        .position(|element| matches!(element, Code::Mark(m) if m == mark))
+        .unwrap_or_else(|| panic!("a jump to {mark:?}, which is nowhere"));
+    while at > 0 && matches!(code[at - 1], Code::Mark(_)) {
+        at -= 1;
+    }
+    at
+}
+
+/// Follows marks, jumps and choices from `start` to the instructions behind them.
+pub fn ready(code: &[Code], start: usize) -> Ready {
+    let mut ready = Ready::default();
+    let mut seen = BTreeSet::new();
+    let mut open = vec![start];
+    while let Some(at) = open.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        match &code[at] {
+            Code::Mark(mark) => {
+                if let Mark::Label(label) = mark {
+                    ready.at.insert(label.clone());
+                }
+                open.push(at + 1);
+            }
+            Code::Jump(mark) => open.push(position(code, mark)),
+            Code::Choice(marks) => open.extend(marks.iter().map(|mark| position(code, mark))),
+            Code::End => ready.may_end = true,
+            Code::Step(_) | Code::Test { .. } => {
+                ready.next.insert(at);
+            }
+        }
+    }
+    if ready.has_stopped() {
+        ready.at.clear();
+    }
+    ready
+}
+
+struct Flattener {
+    code: Vec<Code>,
+    fresh: usize,
+    /// Where `continue` and `break` go, innermost loop last.
+    loops: Vec<(Mark, Mark)>,
+}
+
+impl Flattener {
+    fn fresh(&mut self) -> Mark {
+        self.fresh += 1;
+        Mark::Fresh(self.fresh)
+    }
+
+    fn mark(&mut self, mark: &Mark) {
+        self.code.push(Code::Mark(mark.clone()));
+    }
+
+    fn jump(&mut self, mark: &Mark) {
+        self.code.push(Code::Jump(mark.clone()));
+    }
+
+    fn test(&mut self, statement: &Stmt, condition: &Condition, yes: &Mark, no: &Mark) {
+        self.code.push(Code::Test {
+            start: statement.span.start,
+            condition: condition.clone(),
+            yes: yes.clone(),
+            no: no.clone(),
+        });
+    }
+
+    fn block(&mut self, block: &Block) {
+        for member in &block.members {
+            if let Member::Statement(statement) = member {
+                self.statement(statement);
+            }
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        match &statement.kind {
+            StmtKind::Labelled { label, statement } => {
+                self.mark(&Mark::Label(label.text.clone()));
+                self.statement(statement);
+            }
+            StmtKind::Store { .. }
+            | StmtKind::Load { .. }
+            | StmtKind::Cas { .. }
+            | StmtKind::Swap { .. }
+            | StmtKind::Add { .. }
+            | StmtKind::Fence(_)
+            | StmtKind::Assign { .. }
+            | StmtKind::Havoc { .. }
+            | StmtKind::Skip
+            | StmtKind::Assume(_)
+            | StmtKind::Assert(_)
+            | StmtKind::Atomic(_) => self.code.push(Code::Step(statement.clone())),
+            StmtKind::Goto(label) => self.jump(&Mark::Label(label.text.clone())),
+            StmtKind::Break => {
+                let (_, exit) = self.loops.last().expect("break in a loop").clone();
+                self.jump(&exit);
+            }
+            StmtKind::Continue => {
+                let (again, _) = self.loops.last().expect("continue in a loop").clone();
+                self.jump(&again);
+            }
+            StmtKind::Stop => self.code.push(Code::End),
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let (yes, no, after) = (self.fresh(), self.fresh(), self.fresh());
+                self.test(statement, condition, &yes, &no);
+                self.mark(&yes);
+                self.statement(then);
+                self.jump(&after);
+                self.mark(&no);
+                if let Some(otherwise) = otherwise {
+                    self.statement(otherwise);
+                }
+                self.jump(&after);
+                self.mark(&after);
+            }
+            StmtKind::While { condition, body } => {
+                let (head, inside, exit) = (self.fresh(), self.fresh(), self.fresh());
+                self.mark(&head);
+                self.test(statement, condition, &inside, &exit);
+                self.mark(&inside);
+                self.loops.push((head.clone(), exit.clone()));
+                self.statement(body);
+                self.loops.pop();
+                self.jump(&head);
+                self.mark(&exit);
+            }
+            StmtKind::DoWhile { body, condition } => {
+                let (head, again, exit) = (self.fresh(), self.fresh(), self.fresh());
+                self.mark(&head);
+                self.loops.push((again.clone(), exit.clone()));
+                self.statement(body);
+                self.loops.pop();
+                self.jump(&again);
+                self.mark(&again);
+                self.test(statement, condition, &head, &exit);
+                self.mark(&exit);
+            }
+            StmtKind::Either(branches) => {
+                let after = self.fresh();
+                let starts: Vec<Mark> = branches.iter().map(|_| self.fresh()).collect();
+                self.code.push(Code::Choice(starts.clone()));
+                for (branch, start) in branches.iter().zip(&starts) {
+                    self.mark(start);
+                    self.block(branch);
+                    self.jump(&after);
+                }
+                self.mark(&after);
+            }
+            StmtKind::Nofence(block) | StmtKind::Block(block) => self.block(block),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A small source of random numbers.
+
+/// SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    pub fn between(&mut self, low: i32, high: i32) -> i32 {
+        low + self.below((high - low + 1) as usize) as i32
+    }
+
+    pub fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    pub fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())].clone()
+    }
+
+    /// One of the things, in proportion to their weights.
+    pub fn weighted<T: Copy>(&mut self, table: &[(usize, T)]) -> T {
+        let total = table.iter().map(|(weight, _)| weight).sum();
+        let mut left = self.below(total);
+        for (weight, thing) in table {
+            if left < *weight {
+                return *thing;
+            }
+            left -= weight;
+        }
+        unreachable!("the weights add up")
+    }
+}
