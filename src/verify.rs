@@ -86,6 +86,7 @@ pub fn verify(program: &Program, options: &Options, monitor: &Monitor) -> Answer
         threads: options.threads,
         full: options.full,
         deadlock: options.deadlock,
+        collect: false,
     });
     let Abstraction::Exact { bound } = options.abstraction;
     let outcome = match exploration.end {

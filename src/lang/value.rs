@@ -83,7 +83,7 @@ pub fn binary(
     match op {
         BinaryOp::Mul => left.checked_mul(right).ok_or(Fault::Overflow),
         BinaryOp::Div => divide(Value::checked_div_euclid),
-        BinaryOp::Rem => divide(Value::checked_rem_euclid),
+        BinaryOp::Rem => divide(|a, b| Some(a.wrapping_rem_euclid(b))),
         BinaryOp::Add => left.checked_add(right).ok_or(Fault::Overflow),
         BinaryOp::Sub => left.checked_sub(right).ok_or(Fault::Overflow),
         BinaryOp::Less => truth(left < right),
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(run(BinaryOp::Div, -1, 3), Ok(-1));
         assert_eq!(run(BinaryOp::Div, 1, 0), Err(Fault::DivisionByZero));
         assert_eq!(run(BinaryOp::Div, Value::MIN, -1), Err(Fault::Overflow));
-        assert_eq!(run(BinaryOp::Rem, Value::MIN, -1), Err(Fault::Overflow));
+        assert_eq!(run(BinaryOp::Rem, Value::MIN, -1), Ok(0));
         assert_eq!(run(BinaryOp::Add, Value::MAX, 1), Err(Fault::Overflow));
         assert_eq!(unary(UnaryOp::Negate, Value::MIN), Err(Fault::Overflow));
         assert_eq!(binary(BinaryOp::And, 0, || Err(Fault::Overflow)), Ok(0));

@@ -6,7 +6,6 @@
 use super::{Scope, fresh_label};
 use crate::lang::ast::{self, Block, Condition, ExprKind, Member, Stmt, StmtKind};
 use crate::lang::printer::{Side, Spot};
-use crate::lang::value::Domain;
 use crate::program::{
     Edge, EdgeId, Expr, Instr, Loc, Local, LocalId, Location, PlaceRef, Process, Update, back_edges,
     merge,
@@ -373,14 +372,12 @@ impl Builder<'_> {
             StmtKind::Havoc { target, range } => {
                 let local = self.local(&target.text);
                 let (_, instance) = self.scope.own.expect("a process has an instance");
-                let range = match range {
-                    None => instance.locals[local.index()].domain,
-                    Some(range) => Domain {
-                        low: constant(expr(&range.low)),
-                        high: constant(expr(&range.high)),
-                    },
+                let domain = instance.locals[local.index()].domain;
+                let (low, high) = match range {
+                    None => (Expr::Const(domain.low), Expr::Const(domain.high)),
+                    Some(range) => (expr(&range.low), expr(&range.high)),
                 };
-                Instr::Havoc { local, range }
+                Instr::Havoc { local, low, high }
             }
             StmtKind::Skip => Instr::Skip,
             StmtKind::Assume(condition) => Instr::Guard {
@@ -404,10 +401,4 @@ impl Builder<'_> {
         });
         PlaceRef { first, cell }
     }
-}
-
-/// The value of an expression that was checked to be constant.
-fn constant(expr: Expr<LocalId>) -> i32 {
-    let value = expr.eval(&|_| unreachable!("a constant expression reads no local"));
-    value.expect("constant expressions were checked")
 }

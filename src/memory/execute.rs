@@ -71,21 +71,21 @@ impl Act<'_> {
         &self,
         instr: &Instr,
         span: Span,
-        mut before: Outcome,
+        before: Outcome,
     ) -> Result<Vec<Outcome>, Fault> {
         let mut now = before.clone();
         let locals = &before.locals;
         match instr {
             Instr::Pass | Instr::Skip => {}
             Instr::Assign { local, value } => self.set(&mut now, *local, eval(value, locals)?)?,
-            Instr::Havoc { local, range } => {
-                let values = (range.low..=range.high).map(|value| {
+            Instr::Havoc { local, low, high } => {
+                let values = eval(low, locals)?..=eval(high, locals)?;
+                let chosen = |value| {
                     let mut now = before.clone();
                     now.effect = Effect::Local(Some(value));
-                    self.set(&mut now, *local, value)?;
-                    Ok(now)
-                });
-                return values.collect();
+                    self.try_set(now, span, *local, value)
+                };
+                return Ok(values.map(chosen).collect());
             }
             Instr::Guard { condition, wanted } => {
                 if (eval(condition, locals)? != 0) != *wanted {
@@ -123,15 +123,12 @@ impl Act<'_> {
                     Loaded::FromMemory => vec![self.read(&before, place)],
                     Loaded::Pending(values) => values,
                 };
-                let outcomes = values.into_iter().map(|value| {
-                    before.effect = Effect::Load(place, value);
+                let found = |value| {
                     let mut now = before.clone();
-                    match self.set(&mut now, *local, value) {
-                        Ok(()) => now,
-                        Err(fault) => now.fail(span, Some(fault)),
-                    }
-                });
-                return Ok(outcomes.collect());
+                    now.effect = Effect::Load(place, value);
+                    self.try_set(now, span, *local, value)
+                };
+                return Ok(values.into_iter().map(found).collect());
             }
             Instr::Update { local, place, op } => {
                 let place = resolve(place, locals)?;
@@ -162,6 +159,14 @@ impl Act<'_> {
         let domain = self.process.locals[local.index()].domain;
         outcome.locals[local.index()] = domain.check(value)?;
         Ok(())
+    }
+
+    /// Sets a local, or fails if the value is outside its range.
+    fn try_set(&self, mut now: Outcome, span: Span, local: LocalId, value: Value) -> Outcome {
+        match self.set(&mut now, local, value) {
+            Ok(()) => now,
+            Err(fault) => now.fail(span, Some(fault)),
+        }
     }
 
     /// The value in memory, what this step has already written included.

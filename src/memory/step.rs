@@ -10,7 +10,7 @@ use super::{Atomics, Buffers, Entry, Loaded, Memory, Order, Stored};
 use crate::lang::resolve::Initial;
 use crate::lang::value::{Domain, Fault, Value};
 use crate::program::{
-    Edge, EdgeId, Instr, Loc, LocalId, PlaceId, PointId, Process, Program,
+    Edge, EdgeId, Expr, Instr, Loc, LocalId, PlaceId, PointId, Process, Program,
 };
 use crate::source::Span;
 use std::collections::HashSet;
@@ -219,8 +219,9 @@ impl Stepper<'_> {
                 let value = eval(value, locals).expect("a fusable edge cannot fail");
                 vec![with(*local, value)]
             }
-            Instr::Havoc { local, range } => {
-                let values = (range.low..=range.high).rev();
+            Instr::Havoc { local, low, high } => {
+                let end = |e: &Expr<LocalId>| eval(e, locals).expect("a fusable edge cannot fail");
+                let values = (end(low)..=end(high)).rev();
                 values.map(|value| with(*local, value)).collect()
             }
             Instr::Guard { condition, wanted } => {

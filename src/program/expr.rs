@@ -105,7 +105,6 @@ fn interval_of(op: BinaryOp, a: Domain, b: Domain) -> Option<Domain> {
             let most = al.abs().max(ah.abs());
             fits(-most, most)
         }
-        BinaryOp::Rem if al == Value::MIN as i64 && b.contains(-1) => None,
         BinaryOp::Rem => fits(0, bl.abs().max(bh.abs()) - 1),
         _ => Some(Domain::BOOL),
     }

@@ -40,22 +40,19 @@ pub fn back_edges(process: &mut Process) {
 pub fn fusable(process: &mut Process) {
     let locals = &process.locals;
     let domain = |local: &LocalId| locals[local.index()].domain;
+    let takes = |local: LocalId, value: &Expr<LocalId>| {
+        let target = &locals[local.index()];
+        let within = |d: Domain| target.domain.contains(d.low) && target.domain.contains(d.high);
+        !target.visible && value.interval(&domain).is_some_and(within)
+    };
     let visible = |at: Loc| process.locations[at.index()].visible;
     for edge in &mut process.edges {
         let silent = match &edge.instr {
             Instr::Pass => true,
             Instr::Skip => !visible(edge.from),
-            Instr::Assign { local, value } => {
-                let target = &locals[local.index()];
-                let within = |d: Domain| {
-                    target.domain.contains(d.low) && target.domain.contains(d.high)
-                };
-                !visible(edge.from)
-                    && !target.visible
-                    && value.interval(&domain).is_some_and(within)
-            }
-            Instr::Havoc { local, .. } => {
-                !visible(edge.from) && !locals[local.index()].visible
+            Instr::Assign { local, value } => !visible(edge.from) && takes(*local, value),
+            Instr::Havoc { local, low, high } => {
+                !visible(edge.from) && takes(*local, low) && takes(*local, high)
             }
             Instr::Guard { condition, .. } => {
                 !visible(edge.from) && condition.interval(&domain).is_some()
@@ -120,7 +117,11 @@ impl LocalFlow {
                 self.read(value);
                 self.write(*local);
             }
-            Instr::Havoc { local, .. } => self.write(*local),
+            Instr::Havoc { local, low, high } => {
+                self.read(low);
+                self.read(high);
+                self.write(*local);
+            }
             Instr::Store { place, value, .. } => {
                 self.place(place);
                 self.read(value);

@@ -132,9 +132,11 @@ pub enum Instr {
         local: LocalId,
         value: Expr<LocalId>,
     },
+    /// Any value from the first expression to the second.
     Havoc {
         local: LocalId,
-        range: Domain,
+        low: Expr<LocalId>,
+        high: Expr<LocalId>,
     },
     /// The edge can be taken only if the condition is true (or false, if not `wanted`).
     Guard {

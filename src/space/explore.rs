@@ -5,7 +5,7 @@ use super::judge::general_properties;
 use super::layout::{Layout, Overflow, State};
 use super::limits::{Limits, Monitor, StopReason};
 use super::table::Table;
-use super::trace::{self, Trace};
+use super::trace::{self, Snapshot, Trace};
 use super::worker::{CHUNK, Level, Pause, Shared, Worker};
 use crate::memory::step::{At, Stepper, initial_values};
 use crate::program::{PlaceId, Program};
@@ -24,6 +24,8 @@ pub struct Search<'a> {
     pub full: bool,
     /// A state without successors in which some process has not stopped is a violation.
     pub deadlock: bool,
+    /// Report all states that were found, unpacked.
+    pub collect: bool,
 }
 
 /// What a search found.
@@ -48,6 +50,8 @@ pub struct Exploration {
     pub table_bytes: u64,
     /// The size of everything.
     pub bytes: u64,
+    /// All states, if they were asked for; without those in which a statement failed.
+    pub snapshots: Vec<Snapshot>,
 }
 
 /// How a search ended.
@@ -346,6 +350,9 @@ impl<'a, const N: usize> Run<'a, N> {
             labels.map(|(label, _)| label.clone()).collect()
         });
         let unreached = unreached.collect();
+        let unpack = |state| Snapshot::unpack(self.interner, self.layout, state);
+        let all = self.levels.iter().flatten().flatten();
+        let snapshots = all.filter(|_| self.search.collect).map(unpack).collect();
         let (mut transitions, mut no_room, mut reached_final) = (0, false, false);
         for worker in &self.workers {
             transitions += worker.transitions;
@@ -372,6 +379,7 @@ impl<'a, const N: usize> Run<'a, N> {
             configs: self.interner.config_count(),
             table_bytes,
             bytes: overhead + states * state_bytes,
+            snapshots,
         }
     }
 
@@ -475,6 +483,7 @@ impl Exploration {
             configs: 0,
             table_bytes: 0,
             bytes: 0,
+            snapshots: Vec::new(),
         }
     }
 }

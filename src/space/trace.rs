@@ -37,6 +37,17 @@ pub struct Snapshot {
 pub struct Cancelled;
 
 impl Snapshot {
+    pub(super) fn unpack<const N: usize>(
+        interner: &Interner,
+        layout: &Layout,
+        state: &State<N>,
+    ) -> Snapshot {
+        Snapshot {
+            memory: interner.memory(layout, state),
+            configs: interner.configs(layout, state),
+        }
+    }
+
     /// What is wrong with the state, deadlock aside.
     pub fn violation(&self, program: &Program) -> Option<Violation> {
         property::violation(&View {
@@ -81,11 +92,8 @@ pub(super) fn walk<const N: usize>(
     layout: &Layout,
     levels: &[AHashSet<State<N>>],
 ) -> Trace {
-    let unpack = |state: &State<N>| Snapshot {
-        memory: interner.memory(layout, state),
-        configs: interner.configs(layout, state),
-    };
-    let starts = levels[0].iter().map(unpack);
+    let starts = levels[0].iter();
+    let starts = starts.map(|state| Snapshot::unpack(interner, layout, state));
     let initial = starts.min().expect("a trace has a start");
     let mut steps: Vec<TraceStep> = Vec::new();
     for level in &levels[1..] {

@@ -1,6 +1,6 @@
 //! Flattens the body of a process into a list of instructions with marks and jumps.
 
-use fencesmith::lang::ast::{Block, Condition, Member, Stmt, StmtKind};
+use fencesmith::lang::ast::{Block, Condition, ExprKind, Member, Stmt, StmtKind};
 use std::collections::BTreeSet;
 
 /// One element of the flat code. Only `Step` and `Test` take a step when executed.
@@ -122,7 +122,16 @@ impl Flattener {
         self.code.push(Code::Jump(mark.clone()));
     }
 
+    /// A test of a literal, as in `while (true)`, is none: it takes no step.
     fn test(&mut self, statement: &Stmt, condition: &Condition, yes: &Mark, no: &Mark) {
+        if let Condition::Expr(expr) = condition {
+            match expr.kind {
+                ExprKind::Bool(true) => return self.jump(yes),
+                ExprKind::Bool(false) | ExprKind::Int(0) => return self.jump(no),
+                ExprKind::Int(_) => return self.jump(yes),
+                _ => {}
+            }
+        }
         self.code.push(Code::Test {
             start: statement.span.start,
             condition: condition.clone(),
