@@ -4,6 +4,7 @@ mod process;
 mod property;
 
 use crate::diagnostic::Diagnostic;
+use crate::fences::offset;
 use crate::lang::ast::{self, Ast, ExprKind, Item};
 use crate::lang::parser::parse;
 use crate::lang::printer::{Side, Spot};
@@ -108,15 +109,6 @@ fn number_points(
         });
     }
     ids
-}
-
-/// Where the text of a fence at this spot would begin.
-pub fn offset(spot: &Spot) -> u32 {
-    match spot.side {
-        Side::Before => spot.statement.start,
-        Side::After => spot.statement.end,
-        Side::Inside => spot.statement.start + 1,
-    }
 }
 
 /// Of several spots for one position, the one after the shortest statement is shown: that

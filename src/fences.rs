@@ -1,0 +1,78 @@
+//! Fence points as a person names them: by line and column.
+
+use crate::lang::printer::{Side, Spot};
+use crate::program::{PointId, Program};
+use crate::source::{Position, Source};
+
+/// Where a person wants a fence: `LINE:COL` is where `fence;` would be typed;
+/// `LINE:COL:before` and `LINE:COL:after` name the statement that begins there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FencePlace {
+    pub at: Position,
+    pub side: Option<Side>,
+}
+
+impl std::str::FromStr for FencePlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FencePlace, String> {
+        let usage = || format!("'{text}' is not LINE:COL, LINE:COL:before or LINE:COL:after");
+        let mut words = text.trim().split(':');
+        let mut number = || words.next()?.parse().ok();
+        let line = number().ok_or_else(usage)?;
+        let column = number().ok_or_else(usage)?;
+        let side = match (words.next(), words.next()) {
+            (None, _) => None,
+            (Some("before"), None) => Some(Side::Before),
+            (Some("after"), None) => Some(Side::After),
+            _ => return Err(usage()),
+        };
+        Ok(FencePlace {
+            at: Position { line, column },
+            side,
+        })
+    }
+}
+
+/// The fence point at a place, or what to say about there being none.
+pub fn find(program: &Program, source: &Source, place: FencePlace) -> Result<PointId, String> {
+    let matches = |spot: &Spot| match (source.offset(place.at), place.side) {
+        (None, _) => false,
+        (Some(at), Some(side)) => spot.side == side && spot.statement.start == at,
+        (Some(at), None) => {
+            let own = offset(spot);
+            let (low, high) = (own.min(at) as usize, own.max(at) as usize);
+            source.text()[low..high].chars().all(char::is_whitespace)
+        }
+    };
+    let mut points = program.points.iter();
+    if let Some(index) = points.position(|point| point.spots.iter().any(matches)) {
+        return Ok(PointId(index as u32));
+    }
+    let mut nearby: Vec<String> = Vec::new();
+    for spot in program.points.iter().flat_map(|point| &point.spots) {
+        let at = source.position(offset(spot));
+        if at.line == place.at.line {
+            nearby.push(at.to_string());
+        }
+    }
+    nearby.sort();
+    nearby.dedup();
+    Err(match nearby.is_empty() {
+        true => format!("no fence can be typed at {}", place.at),
+        false => format!(
+            "no fence can be typed at {}; on that line there is room at {}",
+            place.at,
+            nearby.join(", ")
+        ),
+    })
+}
+
+/// Where the text of a fence at this spot would begin.
+pub fn offset(spot: &Spot) -> u32 {
+    match spot.side {
+        Side::Before => spot.statement.start,
+        Side::After => spot.statement.end,
+        Side::Inside => spot.statement.start + 1,
+    }
+}
