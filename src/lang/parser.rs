@@ -223,8 +223,8 @@ impl Parser<'_> {
         match self.token().kind {
             TokenKind::End => "the end of the file".to_string(),
             TokenKind::Keyword(text) | TokenKind::Symbol(text) => format!("`{text}`"),
-            TokenKind::Int(value) => format!("`{value}`"),
-            TokenKind::Name | TokenKind::Bad => format!("`{}`", self.text()),
+            TokenKind::Int(_) | TokenKind::Bad if self.text().len() > 20 => "this".to_string(),
+            TokenKind::Int(_) | TokenKind::Bad | TokenKind::Name => format!("`{}`", self.text()),
         }
     }
 

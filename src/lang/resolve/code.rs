@@ -59,7 +59,7 @@ impl Checker<'_> {
                 self.report.push(Diagnostic::error(statement.span, message));
             }
             StmtKind::Goto(label) if !code.scope.labels.contains_key(label.text.as_str()) => {
-                let known = code.scope.labels.keys().copied();
+                let known = |_: &Self| code.scope.labels.keys().copied().collect();
                 self.unknown("label", &label.text, label.span, known);
             }
             _ => self.check_parts(statement, code, flow),
