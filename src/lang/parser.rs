@@ -201,7 +201,15 @@ impl Parser<'_> {
         self.error(Diagnostic::error(span, message))
     }
 
+    /// Points just behind the last token, if that is where the semicolon seems to belong.
     fn missing_semicolon(&mut self) -> Reported {
+        let ends_here = match self.token().kind {
+            TokenKind::End | TokenKind::Keyword(_) | TokenKind::Symbol("}") => true,
+            _ => !self.same_line(),
+        };
+        if !ends_here {
+            return self.expected("`;`");
+        }
         let end = self.previous().end;
         let message = format!("expected `;`, found {}", self.found());
         let span = Span { start: end, end };

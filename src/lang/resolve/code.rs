@@ -173,15 +173,15 @@ impl Checker<'_> {
             | StmtKind::Assume(_)
             | StmtKind::Assert(_) => return false,
             StmtKind::Labelled { label, .. } => {
-                let message = format!("the label '{}' stands in an atomic block", label.text);
+                let message = format!("the label '{}' cannot stand in an atomic block", label.text);
                 (message, label.span)
             }
             StmtKind::Block(_) => {
-                let message = "a block stands in an atomic block".to_string();
+                let message = "a block cannot stand in an atomic block".to_string();
                 (message, first_token(statement))
             }
             kind => {
-                let message = format!("`{}` stands in an atomic block", keyword(kind));
+                let message = format!("`{}` cannot stand in an atomic block", keyword(kind));
                 (message, first_token(statement))
             }
         };
