@@ -1,7 +1,7 @@
 //! Messages about the input: one type for all of them, one renderer.
 
 use crate::source::{Source, Span};
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 /// One message: what is wrong, where, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,20 +78,20 @@ pub fn render(source: &Source, diagnostics: &[Diagnostic], color: bool) -> Strin
         };
         let mut group = Group::with_title(level.primary_title(&diagnostic.message));
         if let Some(span) = diagnostic.span {
-            let primary = AnnotationKind::Primary
-                .span(span.start as usize..span.end as usize)
-                .label((!diagnostic.note.is_empty()).then_some(diagnostic.note.as_str()));
-            let mut snippet = Snippet::source(source.text())
-                .path(source.name())
-                .annotation(primary);
-            if let Some((span, text)) = &diagnostic.related {
-                snippet = snippet.annotation(
-                    AnnotationKind::Context
-                        .span(span.start as usize..span.end as usize)
-                        .label(text.as_str()),
-                );
-            }
-            group = group.element(snippet);
+            let note = (!diagnostic.note.is_empty()).then_some(diagnostic.note.as_str());
+            let primary = (AnnotationKind::Primary, span, note);
+            let related = diagnostic.related.as_ref();
+            let context = related.map(|(at, text)| (AnnotationKind::Context, *at, Some(&text[..])));
+            group = match context {
+                Some(context) if is_near(span, context.1) => {
+                    annotate(group, source, span.to(context.1), &[primary, context])
+                }
+                Some(context) => {
+                    let group = annotate(group, source, span, &[primary]);
+                    annotate(group, source, context.1, &[context])
+                }
+                None => annotate(group, source, span, &[primary]),
+            };
         }
         if let Some(help) = &diagnostic.help {
             group = group.element(Level::HELP.message(help));
@@ -100,4 +100,140 @@ pub fn render(source: &Source, diagnostics: &[Diagnostic], color: bool) -> Strin
         out.push_str("\n\n");
     }
     out
+}
+
+/// Excerpts reach at most this far to either side of what they show.
+const MARGIN: usize = 1000;
+
+/// Whether one excerpt can show both.
+fn is_near(span: Span, other: Span) -> bool {
+    let both = span.to(other);
+    (both.end - both.start) as usize <= MARGIN
+}
+
+/// What to mark, where, and a few words about it.
+type Mark<'a> = (AnnotationKind, Span, Option<&'a str>);
+
+/// Adds an excerpt around `shown` with its marks.
+fn annotate<'a>(
+    group: Group<'a>,
+    source: &'a Source,
+    shown: Span,
+    marks: &[Mark<'a>],
+) -> Group<'a> {
+    let excerpt = Excerpt::around(source, shown);
+    let snippet = Snippet::source(excerpt.text).line_start(excerpt.line);
+    let annotations = marks.iter().map(|(kind, span, text)| {
+        let annotation = kind.span(excerpt.clip(*span));
+        annotation.label(*text)
+    });
+    let snippet = snippet.annotations(annotations);
+    if excerpt.whole_lines {
+        return group.element(snippet.path(source.name()));
+    }
+    let at = source.position(marks.first().map_or(shown, |(_, span, _)| *span).start);
+    let origin = Origin::path(source.name())
+        .line(at.line as usize)
+        .char_column(at.column as usize);
+    group.element(origin).element(snippet)
+}
+
+/// A few lines of a source, or a piece of a line that is too long; so that a message
+/// costs the same in a text of any size.
+struct Excerpt<'a> {
+    text: &'a str,
+    start: usize,
+    line: usize,
+    /// Whether it begins where a line begins, so that columns can be counted in it.
+    whole_lines: bool,
+}
+
+impl<'a> Excerpt<'a> {
+    /// The lines that `span` touches, as far as they are near its ends.
+    fn around(source: &'a Source, span: Span) -> Excerpt<'a> {
+        let text = source.text();
+        let (first, last) = (span.start as usize, span.end as usize);
+        let last = floor(text, last.min(first + MARGIN));
+        let earliest = floor(text, first.saturating_sub(MARGIN));
+        let latest = floor(text, (last + MARGIN).min(text.len()));
+        let before = text[earliest..first].rfind('\n');
+        let behind = text[last..latest].find('\n');
+        let start = before.map_or(earliest, |at| earliest + at + 1);
+        let end = behind.map_or(latest, |at| last + at);
+        Excerpt {
+            text: &text[start..end],
+            start,
+            line: source.position(span.start).line as usize,
+            whole_lines: start == 0 || before.is_some(),
+        }
+    }
+
+    /// The part of `span` that the excerpt shows.
+    fn clip(&self, span: Span) -> std::ops::Range<usize> {
+        let end = self.text.len();
+        let within = |offset: u32| (offset as usize).saturating_sub(self.start).min(end);
+        within(span.start)..within(span.end)
+    }
+}
+
+/// The last character boundary up to `offset`.
+fn floor(text: &str, offset: usize) -> usize {
+    let mut offsets = (0..=offset).rev();
+    offsets
+        .find(|offset| text.is_char_boundary(*offset))
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(text: &str, at: usize, related: Option<usize>) -> String {
+        let mut diagnostic = Diagnostic::error(Span::new(at, at + 3), "odd").note("here");
+        if let Some(at) = related {
+            diagnostic = diagnostic.related(Span::new(at, at + 3), "there");
+        }
+        render(&Source::new("t", text), &[diagnostic.help("even")], false)
+    }
+
+    #[test]
+    fn both_marks_in_one_excerpt() {
+        let expected = "error: odd
+ --> t:3:1
+  |
+2 | def
+  | --- there
+3 | ghi
+  | ^^^ here
+  |
+  = help: even
+
+";
+        assert_eq!(rendered("abc\ndef\nghi\njkl", 8, Some(4)), expected);
+    }
+
+    #[test]
+    fn marks_far_apart() {
+        let text = "abc def\n".repeat(1000);
+        let shown = rendered(&text, 7996, Some(12));
+        for part in ["t:1000:5", "1000 | abc def", "t:2:5", "there"] {
+            assert!(shown.contains(part), "{shown}");
+        }
+        assert!(shown.lines().count() < 20, "{shown}");
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let text = "é".repeat(50_000) + "abc" + &"é".repeat(50_000);
+        let shown = rendered(&text, 100_000, None);
+        assert!(shown.contains("t:1:50001"), "{shown}");
+        assert!(shown.contains("éabcé"), "{shown}");
+        assert!(shown.len() < 2000, "{shown}");
+        for at in 0..20 {
+            let span = Span::new(2 * at, 100_003 + 2 * at);
+            let long = [Diagnostic::error(span, "long")];
+            let shown = render(&Source::new("t", text.as_str()), &long, true);
+            assert!(shown.len() < 5000, "{shown}");
+        }
+    }
 }

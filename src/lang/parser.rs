@@ -201,7 +201,15 @@ impl Parser<'_> {
         self.error(Diagnostic::error(span, message))
     }
 
+    /// Points just behind the last token, if that is where the semicolon seems to belong.
     fn missing_semicolon(&mut self) -> Reported {
+        let ends_here = match self.token().kind {
+            TokenKind::End | TokenKind::Keyword(_) | TokenKind::Symbol("}") => true,
+            _ => !self.same_line(),
+        };
+        if !ends_here {
+            return self.expected("`;`");
+        }
         let end = self.previous().end;
         let message = format!("expected `;`, found {}", self.found());
         let span = Span { start: end, end };
@@ -223,8 +231,8 @@ impl Parser<'_> {
         match self.token().kind {
             TokenKind::End => "the end of the file".to_string(),
             TokenKind::Keyword(text) | TokenKind::Symbol(text) => format!("`{text}`"),
-            TokenKind::Int(value) => format!("`{value}`"),
-            TokenKind::Name | TokenKind::Bad => format!("`{}`", self.text()),
+            TokenKind::Int(_) | TokenKind::Bad if self.text().len() > 20 => "this".to_string(),
+            TokenKind::Int(_) | TokenKind::Bad | TokenKind::Name => format!("`{}`", self.text()),
         }
     }
 

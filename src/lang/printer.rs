@@ -1,15 +1,23 @@
-//! The source text again, with fences typed in.
+//! Fences typed into the original text, whose comments and layout stay as they are.
+//!
+//! Everything is an insertion. At one offset, what ends there comes first, inner before
+//! outer, and then what begins there, outer before inner; so braces and fences of nested
+//! statements that share an edge end up properly nested.
 
-use crate::source::Span;
+use super::ast::FenceKind;
+use super::lexer::{Token, TokenKind, lex};
+use super::report::Report;
+use crate::source::{Source, Span};
+use std::collections::BTreeSet;
 
 /// A place in the source text where `fence;` can be typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Spot {
     pub side: Side,
-    /// The statement it stands next to (for `Inside`: the empty block, braces included).
+    /// The statement it stands next to; for `Inside`, the empty block, braces included.
     pub statement: Span,
-    /// The brace-less body of an `if` or loop that holds the statement: it gets braces
-    /// together with the fence.
+    /// The body of an `if` or loop that holds the statement and has no braces: it gets
+    /// them together with the fence.
     pub body: Option<Span>,
 }
 
@@ -19,3 +27,238 @@ pub enum Side {
     After,
     Inside,
 }
+
+/// The text of `source` with the fences typed in.
+pub fn print_with_fences(source: &Source, fences: &[(Spot, FenceKind)]) -> String {
+    let layout = Layout::new(source);
+    let mut insertions = layout.endings(fences);
+    insertions.extend(layout.insides(fences));
+    insertions.extend(layout.beginnings(fences));
+    insertions.sort_by_key(|(offset, _)| *offset);
+    let text = source.text();
+    let mut out = String::with_capacity(text.len() + 32 * insertions.len());
+    let mut done = 0;
+    for (offset, insertion) in insertions {
+        out.push_str(&text[done..offset]);
+        out.push_str(&insertion);
+        done = offset;
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// An offset into the text and what is inserted there.
+type Insertion = (usize, String);
+
+/// Something to be typed at the edge of a statement.
+#[derive(Debug, Clone, Copy)]
+enum Typed {
+    Fence(&'static str),
+    Brace,
+}
+
+/// The text, and what has to be known about its lines.
+struct Layout<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    newline: &'static str,
+}
+
+impl<'a> Layout<'a> {
+    fn new(source: &'a Source) -> Layout<'a> {
+        let text = source.text();
+        Layout {
+            text,
+            tokens: lex(source, &mut Report::new(1)),
+            newline: if text.contains("\r\n") { "\r\n" } else { "\n" },
+        }
+    }
+
+    /// Fences after statements, and closing braces.
+    fn endings(&self, fences: &[(Spot, FenceKind)]) -> Vec<Insertion> {
+        let mut typed = at_edges(fences, Side::After);
+        typed.sort_by_key(|(span, what)| {
+            let is_brace = matches!(what, Typed::Brace);
+            (span.end, std::cmp::Reverse(span.start), is_brace)
+        });
+        let mut insertions = Vec::new();
+        // The end of the last statement whose insertion went to a line of its own: what
+        // ends there too must follow it.
+        let mut moved = None;
+        for (span, what) in typed {
+            let end = span.end as usize;
+            let line_end = self.line_end_behind(end);
+            let own_line = match what {
+                Typed::Fence(_) => self.begins_line_after_labels(span),
+                Typed::Brace => self.begins_line(span),
+            };
+            let insertion = match (line_end, what) {
+                (Some(at), _) if own_line || moved == Some(end) => {
+                    moved = Some(end);
+                    let (indent, word) = match what {
+                        Typed::Fence(fence) => (self.statement_indent(span), fence),
+                        Typed::Brace => (self.indent(self.token_before(span).start as usize), "}"),
+                    };
+                    (at, format!("{}{indent}{word}", self.newline))
+                }
+                (_, Typed::Fence(fence)) => (end, format!(" {fence}")),
+                (_, Typed::Brace) => (end, " }".to_string()),
+            };
+            insertions.push(insertion);
+        }
+        insertions
+    }
+
+    /// Fences in empty blocks.
+    fn insides(&self, fences: &[(Spot, FenceKind)]) -> Vec<Insertion> {
+        let inside = fences.iter().filter(|(spot, _)| spot.side == Side::Inside);
+        let mut seen = BTreeSet::new();
+        let insertions = inside.map(|(spot, kind)| {
+            let block = spot.statement;
+            let first = seen.insert(block);
+            let at = (block.end as usize).saturating_sub(1);
+            let fence = words(*kind);
+            let closing = Span::new(at, block.end as usize);
+            let blank = self.text[..at].ends_with(char::is_whitespace);
+            let insertion = if self.begins_line(closing) {
+                let indent = self.indent(at);
+                format!("    {fence}{}{indent}", self.newline)
+            } else if first && !blank {
+                format!(" {fence} ")
+            } else {
+                format!("{fence} ")
+            };
+            (at, insertion)
+        });
+        insertions.collect()
+    }
+
+    /// Opening braces, and fences before statements.
+    fn beginnings(&self, fences: &[(Spot, FenceKind)]) -> Vec<Insertion> {
+        let mut typed = at_edges(fences, Side::Before);
+        typed.sort_by_key(|(span, what)| {
+            let is_fence = matches!(what, Typed::Fence(_));
+            (span.start, std::cmp::Reverse(span.end), is_fence)
+        });
+        let insertion = |(span, what): (Span, Typed)| {
+            let start = span.start as usize;
+            let begins_line = self.begins_line(span);
+            match what {
+                Typed::Brace if begins_line => {
+                    (self.token_before(span).end as usize, " {".to_string())
+                }
+                Typed::Brace => (start, "{ ".to_string()),
+                Typed::Fence(fence)
+                    if begins_line && self.line_end_behind(span.end as usize).is_some() =>
+                {
+                    let indent = self.indent(start);
+                    let wanted = self.statement_indent(span);
+                    let deeper = wanted.strip_prefix(indent).unwrap_or_default();
+                    (start, format!("{deeper}{fence}{}{indent}", self.newline))
+                }
+                Typed::Fence(fence) => (start, format!("{fence} ")),
+            }
+        };
+        typed.into_iter().map(insertion).collect()
+    }
+
+    fn line_start(&self, offset: usize) -> usize {
+        self.text[..offset].rfind('\n').map_or(0, |at| at + 1)
+    }
+
+    /// The white space that the line of `offset` begins with.
+    fn indent(&self, offset: usize) -> &'a str {
+        let line = &self.text[self.line_start(offset)..];
+        let length = line.find(|c| c != ' ' && c != '\t').unwrap_or(line.len());
+        &line[..length]
+    }
+
+    /// The indentation of a statement; under a label on a line of its own, that of the
+    /// statement behind the label.
+    fn statement_indent(&self, statement: Span) -> &'a str {
+        let mut at = self.index_of(statement);
+        while let Some([name, colon, next]) = self.tokens.get(at..at + 3)
+            && name.kind == TokenKind::Name
+            && colon.kind == TokenKind::Symbol(":")
+            && next.span.start < statement.end
+        {
+            at += 2;
+        }
+        match self.tokens.get(at) {
+            Some(token) if self.begins_line(token.span) => self.indent(token.span.start as usize),
+            _ => self.indent(statement.start as usize),
+        }
+    }
+
+    /// Whether only white space stands before it on its line.
+    fn begins_line(&self, span: Span) -> bool {
+        let start = span.start as usize;
+        let before = &self.text[self.line_start(start)..start];
+        before.chars().all(char::is_whitespace)
+    }
+
+    /// Whether only its labels stand before it on its line.
+    fn begins_line_after_labels(&self, span: Span) -> bool {
+        let mut first = span;
+        let mut at = self.index_of(span);
+        while let Some(before) = at.checked_sub(2)
+            && let Some([name, colon]) = self.tokens.get(before..at)
+            && name.kind == TokenKind::Name
+            && colon.kind == TokenKind::Symbol(":")
+            && name.span.start as usize >= self.line_start(first.start as usize)
+        {
+            first = name.span;
+            at = before;
+        }
+        self.begins_line(first)
+    }
+
+    /// The end of the line if nothing but comments follows `offset` on it.
+    fn line_end_behind(&self, offset: usize) -> Option<usize> {
+        let mut at = offset;
+        loop {
+            let rest = &self.text[at..];
+            let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let code = line.trim_start();
+            if code.is_empty() || code.starts_with("//") {
+                return Some(at + line.len());
+            }
+            let comment = code.strip_prefix("/*")?;
+            let length = comment.find("*/")?;
+            at += line.len() - comment.len() + length + 2;
+        }
+    }
+
+    /// The index of the first token of a statement.
+    fn index_of(&self, statement: Span) -> usize {
+        let start = statement.start;
+        self.tokens.partition_point(|t| t.span.start < start)
+    }
+
+    fn token_before(&self, statement: Span) -> Span {
+        let before = self.index_of(statement).checked_sub(1);
+        let token = before.and_then(|index| self.tokens.get(index));
+        token.map_or(Span::new(0, 0), |token| token.span)
+    }
+}
+
+/// The fences on one side of statements, and the braces of bodies on that side.
+fn at_edges(fences: &[(Spot, FenceKind)], side: Side) -> Vec<(Span, Typed)> {
+    let bodies: BTreeSet<Span> = fences.iter().filter_map(|(spot, _)| spot.body).collect();
+    let braces = bodies.into_iter().map(|body| (body, Typed::Brace));
+    let fences = fences.iter().filter(|(spot, _)| spot.side == side);
+    let fences = fences.map(|(spot, kind)| (spot.statement, Typed::Fence(words(*kind))));
+    braces.chain(fences).collect()
+}
+
+fn words(kind: FenceKind) -> &'static str {
+    match kind {
+        FenceKind::Full => "fence;",
+        FenceKind::StoreStore => "fence ss;",
+        FenceKind::StoreLoad => "fence sl;",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,7 @@ impl Parser<'_> {
 
     /// `c ? a : b`, or anything that binds tighter.
     fn conditional(&mut self) -> Parsed<Measured> {
+        let first = self.token().span;
         let (condition, height) = self.binary(0)?;
         if !self.eat("?") {
             return Ok((condition, height));
@@ -26,7 +27,7 @@ impl Parser<'_> {
         let (otherwise, otherwise_height) = self.nested(Self::conditional)?;
         let height = 1 + height.max(then_height).max(otherwise_height);
         self.check_depth(height)?;
-        let span = condition.span.to(otherwise.span);
+        let span = self.since(first);
         let kind = ExprKind::Conditional {
             condition: Box::new(condition),
             then: Box::new(then),
@@ -38,6 +39,7 @@ impl Parser<'_> {
     /// A chain of binary operators that bind at least as tightly as `weakest`. The tree
     /// of a chain leans left, so it grows without recursion and its height is measured.
     fn binary(&mut self, weakest: u8) -> Parsed<Measured> {
+        let first = self.token().span;
         let (mut left, mut height) = self.unary()?;
         while let Some((op, strength)) = binary_operator(self.token().kind)
             && strength >= weakest
@@ -46,7 +48,7 @@ impl Parser<'_> {
             let (right, right_height) = self.nested(|parser| parser.binary(strength + 1))?;
             height = 1 + height.max(right_height);
             self.check_depth(height)?;
-            let span = left.span.to(right.span);
+            let span = self.since(first);
             let kind = ExprKind::Binary {
                 op,
                 left: Box::new(left),
@@ -75,7 +77,7 @@ impl Parser<'_> {
         }
         let (operand, height) = self.nested(Self::unary)?;
         self.check_depth(height + 1)?;
-        let span = first.to(operand.span);
+        let span = self.since(first);
         let operand = Box::new(operand);
         let kind = ExprKind::Unary { op, operand };
         Ok((Expr { kind, span }, height + 1))
@@ -106,13 +108,12 @@ impl Parser<'_> {
         Ok(leaf(kind, token.span))
     }
 
-    /// `( e )`: the span keeps the parentheses, the tree does not.
+    /// `( e )`: neither the tree nor its span keeps the parentheses.
     fn parenthesised(&mut self) -> Parsed<Measured> {
-        let first = self.bump().span;
-        let (mut inner, height) = self.nested(Self::conditional)?;
+        self.bump();
+        let inner = self.nested(Self::conditional)?;
         self.closing_parenthesis()?;
-        inner.span = self.since(first);
-        Ok((inner, height))
+        Ok(inner)
     }
 
     pub(super) fn closing_parenthesis(&mut self) -> Parsed<()> {

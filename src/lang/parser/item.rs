@@ -181,6 +181,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn range(&mut self) -> Parsed<Range> {
+        let first = self.token().span;
         let low = self.expression()?;
         if self.at(".") {
             let message = format!("expected `..=`, found {}", self.found());
@@ -190,7 +191,7 @@ impl Parser<'_> {
         }
         self.expect("..=")?;
         let high = self.expression()?;
-        let span = low.span.to(high.span);
+        let span = self.since(first);
         Ok(Range { low, high, span })
     }
 }

@@ -110,6 +110,9 @@ impl Parser<'_> {
 
     fn statement_kind(&mut self) -> Parsed<StmtKind> {
         let keyword = match self.token().kind {
+            TokenKind::Keyword(word) if self.before_name_sign() => {
+                return Err(self.keyword_as_name(word));
+            }
             TokenKind::Keyword(word) => word,
             TokenKind::Symbol("{") => return self.block().map(StmtKind::Block),
             TokenKind::Name if is(self.peek(1), ":") => return self.labelled(),
@@ -129,18 +132,21 @@ impl Parser<'_> {
         }
     }
 
+    /// Reports a keyword in place of a label or variable, and passes it.
+    fn keyword_as_name(&mut self, keyword: &str) -> Reported {
+        let message = format!("`{keyword}` is a keyword and cannot be a name");
+        let reported = self.error(Diagnostic::error(self.here(), message));
+        self.bump();
+        self.eat(":");
+        reported
+    }
+
     /// Reports a keyword that begins no statement.
     fn no_statement(&mut self, keyword: &str) -> Reported {
         let message = match keyword {
             "else" => "`else` without an `if`".to_string(),
             "or" => "`or` without an `either`".to_string(),
             "bool" | "int" => "a declaration must stand directly in a block".to_string(),
-            _ if self.before_name_sign() => {
-                let message = format!("`{keyword}` is a keyword and cannot be a name");
-                let reported = self.error(Diagnostic::error(self.here(), message));
-                self.bump();
-                return reported;
-            }
             _ => format!("expected a statement, found `{keyword}`"),
         };
         self.error(Diagnostic::error(self.here(), message))
@@ -189,6 +195,9 @@ impl Parser<'_> {
             "load" | "cas" | "swap" | "add" => return self.access(keyword),
             "fence" if self.eat("ss") => StmtKind::Fence(FenceKind::StoreStore),
             "fence" if self.eat("sl") => StmtKind::Fence(FenceKind::StoreLoad),
+            "fence" if self.token().kind == TokenKind::Name && self.same_line() => {
+                return Err(self.expected("`;`, `ss` or `sl`"));
+            }
             "fence" => StmtKind::Fence(FenceKind::Full),
             "havoc" => {
                 let target = self.name("a local")?;

@@ -136,7 +136,7 @@ fn one_mistake_one_message() {
         "process p { store final = 1; load = x; } mutex process;",
         &[
             "`final` is a keyword and cannot be the name of a shared variable",
-            "expected the name of a local, found `=`",
+            "`load` is a keyword and cannot be a name",
             "`process` is a keyword and cannot be the name of a label",
         ],
     );

@@ -59,7 +59,7 @@ impl Checker<'_> {
                 self.report.push(Diagnostic::error(statement.span, message));
             }
             StmtKind::Goto(label) if !code.scope.labels.contains_key(label.text.as_str()) => {
-                let known = code.scope.labels.keys().copied();
+                let known = |_: &Self| code.scope.labels.keys().copied().collect();
                 self.unknown("label", &label.text, label.span, known);
             }
             _ => self.check_parts(statement, code, flow),
@@ -173,15 +173,15 @@ impl Checker<'_> {
             | StmtKind::Assume(_)
             | StmtKind::Assert(_) => return false,
             StmtKind::Labelled { label, .. } => {
-                let message = format!("the label '{}' stands in an atomic block", label.text);
+                let message = format!("the label '{}' cannot stand in an atomic block", label.text);
                 (message, label.span)
             }
             StmtKind::Block(_) => {
-                let message = "a block stands in an atomic block".to_string();
+                let message = "a block cannot stand in an atomic block".to_string();
                 (message, first_token(statement))
             }
             kind => {
-                let message = format!("`{}` stands in an atomic block", keyword(kind));
+                let message = format!("`{}` cannot stand in an atomic block", keyword(kind));
                 (message, first_token(statement))
             }
         };

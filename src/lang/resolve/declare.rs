@@ -45,7 +45,12 @@ impl<'a> Checker<'a> {
             return true;
         };
         match self.globals.get(name.as_str()) {
-            Some(Global { span, .. }) if span.start >= offset => {
+            Some(Global { span, .. }) if span.start == offset => {
+                let message = format!("the constant '{name}' is defined by itself");
+                self.report.push(Diagnostic::error(leaf.span, message));
+                false
+            }
+            Some(Global { span, .. }) if span.start > offset => {
                 let message = format!("the constant '{name}' is not defined yet");
                 let diagnostic = Diagnostic::error(leaf.span, message)
                     .related(*span, "defined here")

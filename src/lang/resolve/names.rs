@@ -29,6 +29,12 @@ impl<'a> Checker<'a> {
         self.globals.get(name).map(|global| global.kind)
     }
 
+    /// The top-level names of some kind.
+    pub(super) fn globals_that(&self, keep: impl Fn(GlobalKind) -> bool) -> Vec<&'a str> {
+        let kept = self.globals.iter().filter(|(_, global)| keep(global.kind));
+        kept.map(|(name, _)| *name).collect()
+    }
+
     /// Reports a name that stands for nothing, with the nearest name that stands for
     /// something.
     pub(super) fn unknown<'c>(
@@ -36,26 +42,32 @@ impl<'a> Checker<'a> {
         what: &str,
         name: &str,
         span: Span,
-        known: impl Iterator<Item = &'c str>,
+        known: impl FnOnce(&Self) -> Vec<&'c str>,
     ) {
         let diagnostic = Diagnostic::error(span, format!("unknown {what} '{name}'"));
         self.suggest(diagnostic, name, known);
     }
 
-    /// Reports `diagnostic` with the nearest known name as its help.
+    /// Reports `diagnostic` with the nearest known name as its help. The known names are
+    /// only collected while there are few errors.
     pub(super) fn suggest<'c>(
         &mut self,
         mut diagnostic: Diagnostic,
         name: &str,
-        known: impl Iterator<Item = &'c str>,
+        known: impl FnOnce(&Self) -> Vec<&'c str>,
     ) {
-        if self.suggestions < MOST_SUGGESTIONS {
+        if self.suggesting() {
             self.suggestions += 1;
-            if let Some(nearest) = nearest(name, known) {
+            if let Some(nearest) = nearest(name, known(self)) {
                 diagnostic = diagnostic.help(format!("did you mean '{nearest}'?"));
             }
         }
         self.report.push(diagnostic);
+    }
+
+    /// Whether there are few enough errors to look for the nearest name.
+    pub(super) fn suggesting(&self) -> bool {
+        self.suggestions < MOST_SUGGESTIONS
     }
 
     /// Checks that an expression is made of constants and the parameter, if there is one.
@@ -87,10 +99,11 @@ impl<'a> Checker<'a> {
             }
             None => {
                 let parameter = scope.and_then(Scope::parameter);
-                let known = self.globals.iter();
-                let known = known.filter(|(_, global)| global.kind.is_const());
-                let known: Vec<&str> = known.map(|(name, _)| *name).chain(parameter).collect();
-                self.unknown("constant", name, leaf.span, known.into_iter());
+                self.unknown("constant", name, leaf.span, |checker| {
+                    let mut known: Vec<&str> = checker.globals_that(GlobalKind::is_const);
+                    known.extend(parameter);
+                    known
+                });
                 return false;
             }
         };
@@ -143,11 +156,11 @@ impl<'a> Checker<'a> {
             _ if indexed && (known || kind.is_some()) => format!("'{name}' is not an array"),
             _ if known || kind.is_some() => return,
             _ => {
-                let locals = scope.locals.keys().copied().chain(scope.parameter());
-                let values = self.globals.iter();
-                let values = values.filter(|(_, global)| !global.kind.is_process());
-                let values: Vec<&str> = values.map(|(name, _)| *name).chain(locals).collect();
-                return self.unknown("variable", name, leaf.span, values.into_iter());
+                return self.unknown("variable", name, leaf.span, |checker| {
+                    let mut known: Vec<&str> = checker.globals_that(GlobalKind::is_value);
+                    known.extend(scope.locals.keys().copied().chain(scope.parameter()));
+                    known
+                });
             }
         };
         self.report.push(Diagnostic::error(leaf.span, message));
@@ -195,6 +208,14 @@ impl GlobalKind {
         matches!(self, GlobalKind::Const(_))
     }
 
+    pub(super) fn is_shared(self) -> bool {
+        matches!(self, GlobalKind::Shared(_))
+    }
+
+    pub(super) fn is_value(self) -> bool {
+        !self.is_process()
+    }
+
     pub(super) fn is_process(self) -> bool {
         matches!(self, GlobalKind::Process(_))
     }
@@ -212,11 +233,12 @@ impl<'a> Scope<'a> {
 }
 
 /// The known name that `word` may be a misspelling of.
-fn nearest<'c>(word: &str, known: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+fn nearest<'c>(word: &str, known: Vec<&'c str>) -> Option<&'c str> {
     let farthest = (word.len() / 3).clamp(1, 3);
     known
+        .into_iter()
         .filter(|name| name.len().abs_diff(word.len()) <= farthest)
-        .map(|name| (strsim::damerau_levenshtein(word, name), name))
+        .map(|name| (strsim::osa_distance(word, name), name))
         .filter(|(distance, name)| *distance <= farthest && *distance < name.len())
         .min()
         .map(|(_, name)| name)

@@ -27,11 +27,8 @@ impl Checker<'_> {
             _ if code.scope.is_parameter(&name.text) => "the parameter",
             Some(kind) => kind.describe(),
             None => {
-                let shared = self.globals.iter();
-                let shared = shared.filter(|(_, g)| matches!(g.kind, GlobalKind::Shared(_)));
-                let shared: Vec<&str> = shared.map(|(name, _)| *name).collect();
-                let what = "shared variable";
-                return self.unknown(what, &name.text, name.span, shared.into_iter());
+                let known = |checker: &Self| checker.globals_that(GlobalKind::is_shared);
+                return self.unknown("shared variable", &name.text, name.span, known);
             }
         };
         let message = format!("'{}' is {what}, not a shared variable", name.text);
@@ -113,8 +110,8 @@ impl Checker<'_> {
                 Diagnostic::error(target.span, message)
             }
             None => {
-                let locals = code.scope.locals.keys().copied();
-                self.unknown("local", name, target.span, locals);
+                let known = |_: &Self| code.scope.locals.keys().copied().collect();
+                self.unknown("local", name, target.span, known);
                 return false;
             }
         };

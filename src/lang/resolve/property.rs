@@ -6,15 +6,25 @@ use super::{Checker, GlobalKind};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Ast, Expr, ExprKind, Item, Name, ProcessRef, PropertyKind};
 use crate::lang::value::Value;
+use crate::source::Span;
+use std::collections::HashMap;
+
+/// Where a label stands first, and how many processes have it; a process item whose
+/// instances are unknown counts for two.
+struct Labelled {
+    processes: usize,
+    placed: Span,
+}
 
 impl<'a> Checker<'a> {
     pub(super) fn check_properties(&mut self, ast: &'a Ast) {
+        let labels = self.labels();
         for item in &ast.items {
             let Item::Property(property) = item else {
                 continue;
             };
             match &property.kind {
-                PropertyKind::Mutex(label) => self.check_mutex(label),
+                PropertyKind::Mutex(label) => self.check_mutex(label, &labels),
                 PropertyKind::Forbid(expr)
                 | PropertyKind::Invariant(expr)
                 | PropertyKind::Final(expr) => self.check_predicate(expr),
@@ -22,28 +32,34 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn check_mutex(&mut self, label: &Name) {
-        let text = label.text.as_str();
-        let mut processes = 0;
-        let mut placed = None;
+    /// The labels of all processes together.
+    fn labels(&self) -> HashMap<&'a str, Labelled> {
+        let mut labels = HashMap::new();
         for (scope, template) in self.scopes.iter().zip(&self.templates) {
-            if let Some(&span) = scope.labels.get(text) {
-                if scope.broken {
-                    return;
-                }
-                processes += template.instances.len();
-                placed = Some(span);
+            for (label, span) in &scope.labels {
+                let labelled = labels.entry(*label).or_insert(Labelled {
+                    processes: 0,
+                    placed: *span,
+                });
+                labelled.processes += match scope.broken {
+                    true => 2,
+                    false => template.instances.len(),
+                };
             }
         }
-        let Some(placed) = placed else {
-            let known = self.scopes.iter().flat_map(|scope| scope.labels.keys());
-            let known: Vec<&str> = known.copied().collect();
-            return self.unknown("label", text, label.span, known.into_iter());
+        labels
+    }
+
+    fn check_mutex(&mut self, label: &Name, labels: &HashMap<&'a str, Labelled>) {
+        let text = label.text.as_str();
+        let Some(labelled) = labels.get(text) else {
+            let known = |_: &Self| labels.keys().copied().collect();
+            return self.unknown("label", text, label.span, known);
         };
-        if processes < 2 {
+        if labelled.processes < 2 {
             let message = format!("only one process has the label '{text}'");
             let diagnostic = Diagnostic::error(label.span, message)
-                .related(placed, "placed here")
+                .related(labelled.placed, "placed here")
                 .help("`mutex` is about two processes or more");
             self.report.push(diagnostic);
         }
@@ -105,7 +121,12 @@ impl<'a> Checker<'a> {
     fn unknown_in_property(&mut self, name: &Name) {
         let text = name.text.as_str();
         let message = format!("unknown variable '{text}'");
-        for (scope, template) in self.scopes.iter().zip(&self.templates) {
+        let searched = if self.suggesting() {
+            self.scopes.len()
+        } else {
+            0
+        };
+        for (scope, template) in self.scopes.iter().zip(&self.templates).take(searched) {
             let process = match template.instances.first().map(|first| first.parameter) {
                 Some(Some(value)) => format!("{}[{value}]", template.name),
                 _ => template.name.clone(),
@@ -124,12 +145,11 @@ impl<'a> Checker<'a> {
                 continue;
             };
             let diagnostic = Diagnostic::error(name.span, message).help(help);
+            self.suggestions += 1;
             return self.report.push(diagnostic);
         }
-        let known = self.globals.iter();
-        let known = known.filter(|(_, global)| !global.kind.is_process());
-        let known: Vec<&str> = known.map(|(name, _)| *name).collect();
-        self.unknown("variable", text, name.span, known.into_iter());
+        let known = |checker: &Self| checker.globals_that(GlobalKind::is_value);
+        self.unknown("variable", text, name.span, known);
     }
 
     fn check_at(&mut self, process: &ProcessRef, label: &Name) {
@@ -140,13 +160,16 @@ impl<'a> Checker<'a> {
             return;
         };
         if !scope.labels.contains_key(label.text.as_str()) {
-            let known: Vec<&str> = scope.labels.keys().copied().collect();
             let message = format!(
                 "process '{}' has no label '{}'",
                 process.name.text, label.text
             );
             let diagnostic = Diagnostic::error(label.span, message);
-            self.suggest(diagnostic, &label.text, known.into_iter());
+            self.suggest(diagnostic, &label.text, |checker| {
+                let scope = checker.scopes.get(template);
+                let known = scope.into_iter().flat_map(|scope| scope.labels.keys());
+                known.copied().collect()
+            });
         }
     }
 
@@ -161,13 +184,16 @@ impl<'a> Checker<'a> {
         let several = template.instances.len() > 1 && process.index.is_none();
         let first = template.instances.first().and_then(|first| first.parameter);
         if !scope.locals.contains_key(local.text.as_str()) {
-            let known: Vec<&str> = scope.locals.keys().copied().collect();
             let message = format!(
                 "process '{}' has no local '{}'",
                 process.name.text, local.text
             );
             let diagnostic = Diagnostic::error(local.span, message);
-            self.suggest(diagnostic, &local.text, known.into_iter());
+            self.suggest(diagnostic, &local.text, |checker| {
+                let scope = checker.scopes.get(index);
+                let known = scope.into_iter().flat_map(|scope| scope.locals.keys());
+                known.copied().collect()
+            });
         }
         if several {
             let name = &process.name.text;
@@ -191,10 +217,8 @@ impl<'a> Checker<'a> {
                 return None;
             }
             None => {
-                let known = self.globals.iter();
-                let known = known.filter(|(_, global)| global.kind.is_process());
-                let known: Vec<&str> = known.map(|(name, _)| *name).collect();
-                self.unknown("process", &name.text, name.span, known.into_iter());
+                let known = |checker: &Self| checker.globals_that(GlobalKind::is_process);
+                self.unknown("process", &name.text, name.span, known);
                 return None;
             }
         };
