@@ -3,6 +3,7 @@
 use crate::lang::printer::{Side, Spot};
 use crate::program::{PointId, Program};
 use crate::source::{Position, Source};
+use std::collections::BTreeSet;
 
 /// Where a person wants a fence: `LINE:COL` is where `fence;` would be typed;
 /// `LINE:COL:before` and `LINE:COL:after` name the statement that begins there.
@@ -34,6 +35,17 @@ impl std::str::FromStr for FencePlace {
     }
 }
 
+/// A point as `LINE:COL:SIDE`, which [`FencePlace`] reads back.
+pub fn name(program: &Program, source: &Source, point: PointId) -> String {
+    let spot = program.points[point.index()].spots[0];
+    let at = source.position(spot.statement.start);
+    match spot.side {
+        Side::Before => format!("{at}:before"),
+        Side::After => format!("{at}:after"),
+        Side::Inside => source.position(offset(&spot)).to_string(),
+    }
+}
+
 /// The fence point at a place, or what to say about there being none.
 pub fn find(program: &Program, source: &Source, place: FencePlace) -> Result<PointId, String> {
     let matches = |spot: &Spot| match (source.offset(place.at), place.side) {
@@ -49,15 +61,10 @@ pub fn find(program: &Program, source: &Source, place: FencePlace) -> Result<Poi
     if let Some(index) = points.position(|point| point.spots.iter().any(matches)) {
         return Ok(PointId(index as u32));
     }
-    let mut nearby: Vec<String> = Vec::new();
-    for spot in program.points.iter().flat_map(|point| &point.spots) {
-        let at = source.position(offset(spot));
-        if at.line == place.at.line {
-            nearby.push(at.to_string());
-        }
-    }
-    nearby.sort();
-    nearby.dedup();
+    let spots = program.points.iter().flat_map(|point| &point.spots);
+    let positions = spots.map(|spot| source.position(offset(spot)));
+    let nearby: BTreeSet<Position> = positions.filter(|at| at.line == place.at.line).collect();
+    let nearby: Vec<String> = nearby.iter().map(Position::to_string).collect();
     Err(match nearby.is_empty() {
         true => format!("no fence can be typed at {}", place.at),
         false => format!(
@@ -73,6 +80,6 @@ pub fn offset(spot: &Spot) -> u32 {
     match spot.side {
         Side::Before => spot.statement.start,
         Side::After => spot.statement.end,
-        Side::Inside => spot.statement.start + 1,
+        Side::Inside => spot.statement.end - 1,
     }
 }

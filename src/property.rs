@@ -28,7 +28,9 @@ pub struct View<'a> {
 pub fn violation(view: &View) -> Option<Violation> {
     failure(view).or_else(|| {
         let properties = 0..view.program.properties.len();
-        properties.into_iter().find_map(|index| property(view, index))
+        properties
+            .into_iter()
+            .find_map(|index| property(view, index))
     })
 }
 
@@ -74,9 +76,7 @@ impl View<'_> {
                     _ => Err(Fault::OutOfBounds { index, len: *len }),
                 }
             }
-            Atom::Local(process, local) => {
-                Ok(self.configs[process.index()].locals[local.index()])
-            }
+            Atom::Local(process, local) => Ok(self.configs[process.index()].locals[local.index()]),
             Atom::At(positions) => Ok(Value::from(self.present(positions) >= 1)),
             Atom::Crowd(positions) => Ok(Value::from(self.present(positions) >= 2)),
         })
@@ -84,9 +84,8 @@ impl View<'_> {
 
     /// How many of these positions are taken.
     fn present(&self, positions: &[(ProcessId, Loc)]) -> usize {
-        let taken = |(process, at): &&(ProcessId, Loc)| {
-            self.configs[process.index()].at == At::Loc(*at)
-        };
+        let taken =
+            |(process, at): &&(ProcessId, Loc)| self.configs[process.index()].at == At::Loc(*at);
         positions.iter().filter(taken).count()
     }
 }

@@ -78,7 +78,12 @@ struct Mode {
     threads: usize,
 }
 
-fn run(program: &Program, memory: &dyn Memory, atomics: memory::Atomics, mode: &Mode) -> Exploration {
+fn run(
+    program: &Program,
+    memory: &dyn Memory,
+    atomics: memory::Atomics,
+    mode: &Mode,
+) -> Exploration {
     let stepper = Stepper {
         program,
         memory,
@@ -240,7 +245,11 @@ fn explores_exactly_the_states_of_the_oracle() {
                     .map(|state| observe(&program, &tests, state))
                     .collect();
                 for state in states.symmetric_difference(&expected.states) {
-                    let whose = if states.contains(state) { "ours" } else { "theirs" };
+                    let whose = if states.contains(state) {
+                        "ours"
+                    } else {
+                        "theirs"
+                    };
                     panic!("only {whose}: {state:?}\n{}", say());
                 }
                 if model != naive::Model::Sc {
@@ -248,7 +257,10 @@ fn explores_exactly_the_states_of_the_oracle() {
                 }
 
                 let nearest = naive::shortest_violation(&case.ast, &setup);
-                let stepwise = Mode { full: false, ..plain };
+                let stepwise = Mode {
+                    full: false,
+                    ..plain
+                };
                 let found = run(&program, &*memory, own_atomics, &stepwise);
                 let length = found.violation.as_ref().map(|(violation, trace)| {
                     let violation = translate(*violation, &tests);

@@ -1,6 +1,6 @@
 //! Tokens to a syntax tree, by recursive descent.
 //!
-//! An error is reported where it is found and travels up as [`Reported`] to the next
+//! An error is reported where it is found and travels up as `Reported` to the next
 //! place where parsing can go on: the end of a statement, the end of a block, the next
 //! item. A second error at the same token is never reported, so that one mistake gives
 //! one message.

@@ -7,8 +7,8 @@ use super::{Scope, fresh_label};
 use crate::lang::ast::{self, Block, Condition, ExprKind, Member, Stmt, StmtKind};
 use crate::lang::printer::{Side, Spot};
 use crate::program::{
-    Edge, EdgeId, Expr, Instr, Loc, Local, LocalId, Location, PlaceRef, Process, Update, back_edges,
-    merge,
+    Edge, EdgeId, Expr, Instr, Loc, Local, LocalId, Location, PlaceRef, Process, Update,
+    back_edges, merge,
 };
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};

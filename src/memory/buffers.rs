@@ -105,7 +105,10 @@ impl Buffers {
             Order::Tso => index == 0,
             Order::Pso => {
                 let (older, rest) = self.parts.split_at(index);
-                let mut crossed = older.iter().skip(1).chain(rest.first().filter(|_| index > 0));
+                let mut crossed = older
+                    .iter()
+                    .skip(1)
+                    .chain(rest.first().filter(|_| index > 0));
                 !crossed.any(|part| part.marker.store_store)
                     && !older.iter().any(|part| part.holds(place))
             }
@@ -145,7 +148,9 @@ impl Part {
     pub(super) fn push(&mut self, order: Order, entry: Entry) {
         let at = match order {
             Order::Tso => self.head.len(),
-            Order::Pso => self.head.partition_point(|other| other.place <= entry.place),
+            Order::Pso => self
+                .head
+                .partition_point(|other| other.place <= entry.place),
         };
         self.head.insert(at, entry);
     }

@@ -29,7 +29,10 @@ impl Memory for Exact {
 
     fn load(&self, buffers: &Buffers, place: PlaceId) -> Loaded {
         let newest = |entries: &[Entry]| entries.iter().rev().find(|e| e.place == place).copied();
-        match buffers.newest_with(place).and_then(|part| newest(&part.head)) {
+        match buffers
+            .newest_with(place)
+            .and_then(|part| newest(&part.head))
+        {
             Some(entry) => Loaded::Pending(vec![entry.value]),
             None => Loaded::FromMemory,
         }

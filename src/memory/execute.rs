@@ -67,12 +67,7 @@ struct Act<'a> {
 }
 
 impl Act<'_> {
-    fn perform(
-        &self,
-        instr: &Instr,
-        span: Span,
-        before: Outcome,
-    ) -> Result<Vec<Outcome>, Fault> {
+    fn perform(&self, instr: &Instr, span: Span, before: Outcome) -> Result<Vec<Outcome>, Fault> {
         let mut now = before.clone();
         let locals = &before.locals;
         match instr {

@@ -9,9 +9,7 @@ use super::execute::{Outcome, eval, resolve};
 use super::{Atomics, Buffers, Entry, Loaded, Memory, Order, Stored};
 use crate::lang::resolve::Initial;
 use crate::lang::value::{Domain, Fault, Value};
-use crate::program::{
-    Edge, EdgeId, Expr, Instr, Loc, LocalId, PlaceId, PointId, Process, Program,
-};
+use crate::program::{Edge, EdgeId, Expr, Instr, Loc, LocalId, PlaceId, PointId, Process, Program};
 use crate::source::Span;
 use std::collections::HashSet;
 
@@ -262,7 +260,11 @@ impl Stepper<'_> {
                 let place = resolve(place, &approach.locals);
                 if let (Ok(place), Ok(value)) = (place, eval(value, &approach.locals)) {
                     let (label, mut after) = (None, buffers.clone());
-                    let entry = Entry { place, value, label };
+                    let entry = Entry {
+                        place,
+                        value,
+                        label,
+                    };
                     if self.memory.store(&mut after, entry) == Stored::NoRoom {
                         outline.no_room = true;
                         return;
@@ -320,7 +322,13 @@ impl Stepper<'_> {
         steps.collect()
     }
 
-    fn arrive(&self, process: &Process, at: Loc, mut locals: Vec<Value>, buffers: Buffers) -> Config {
+    fn arrive(
+        &self,
+        process: &Process,
+        at: Loc,
+        mut locals: Vec<Value>,
+        buffers: Buffers,
+    ) -> Config {
         if self.reset_dead {
             for (value, live) in locals.iter_mut().zip(&process.location(at).live) {
                 *value = if *live { *value } else { 0 };
@@ -341,4 +349,3 @@ pub fn initial_values(initial: Initial, domain: Domain) -> std::ops::RangeInclus
         Initial::Any => domain.low..=domain.high,
     }
 }
-

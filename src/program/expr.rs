@@ -72,9 +72,7 @@ impl<A> Expr<A> {
         match self {
             Expr::Const(value) => fits(*value as i64, *value as i64),
             Expr::Atom(a) => Some(domain(a)),
-            Expr::Unary(UnaryOp::Not, operand) => {
-                operand.interval(domain).and(Some(Domain::BOOL))
-            }
+            Expr::Unary(UnaryOp::Not, operand) => operand.interval(domain).and(Some(Domain::BOOL)),
             Expr::Unary(UnaryOp::Negate, operand) => {
                 let d = operand.interval(domain)?;
                 fits(-(d.high as i64), -(d.low as i64))

@@ -243,9 +243,8 @@ impl Program {
     pub fn fenced(&self, fences: &PointSet) -> Program {
         let mut program = self.clone();
         for id in 0..program.processes.len() {
-            let moved = shape::contract(&mut program.processes[id], |point| {
-                fences.contains(&point)
-            });
+            let moved =
+                shape::contract(&mut program.processes[id], |point| fences.contains(&point));
             let process = &mut program.processes[id];
             for location in &mut process.locations {
                 location.fenced = location.point.is_some();
@@ -338,4 +337,3 @@ impl fmt::Display for PropertyKind {
         })
     }
 }
-

@@ -77,16 +77,22 @@ pub fn violation(
             let how = match property.kind {
                 PropertyKind::Mutex => {
                     let (label, positions) = &property.labels[0];
-                    let at = |(id, at): &&(ProcessId, _)| {
-                        state.configs[id.index()].at == At::Loc(*at)
-                    };
+                    let at =
+                        |(id, at): &&(ProcessId, _)| state.configs[id.index()].at == At::Loc(*at);
                     let there = positions.iter().filter(at);
                     let names: Vec<&str> = there
                         .map(|(id, _)| program.process(*id).name.as_str())
                         .collect();
                     format!("{} are all at '{label}'", names.join(", "))
                         .replace(", ", if names.len() == 2 { " and " } else { ", " })
-                        .replace("are all", if names.len() == 2 { "are both" } else { "are all" })
+                        .replace(
+                            "are all",
+                            if names.len() == 2 {
+                                "are both"
+                            } else {
+                                "are all"
+                            },
+                        )
                 }
                 PropertyKind::Forbid => "the state satisfies it".to_string(),
                 PropertyKind::Invariant => "the state does not satisfy it".to_string(),
@@ -135,7 +141,11 @@ pub fn buffers(program: &Program, buffers: &Buffers) -> String {
 
 fn marker_word(marker: Marker) -> Option<String> {
     let kinds = [(marker.store_store, "ss"), (marker.store_load, "sl")];
-    let kinds: Vec<&str> = kinds.iter().filter(|(on, _)| *on).map(|(_, k)| *k).collect();
+    let kinds: Vec<&str> = kinds
+        .iter()
+        .filter(|(on, _)| *on)
+        .map(|(_, k)| *k)
+        .collect();
     (!kinds.is_empty()).then(|| format!("|{}|", kinds.join("+")))
 }
 

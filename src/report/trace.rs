@@ -73,7 +73,9 @@ pub fn initial(program: &Program, state: &Snapshot) -> Initial {
     let memory = program.places.iter().zip(&state.memory);
     let processes = program.processes.iter().zip(&state.configs);
     Initial {
-        memory: memory.map(|(place, value)| (place.name.clone(), *value)).collect(),
+        memory: memory
+            .map(|(place, value)| (place.name.clone(), *value))
+            .collect(),
         locals: processes
             .map(|(process, config)| (process.name.clone(), locals(process, config)))
             .collect(),
@@ -92,9 +94,9 @@ pub fn step(program: &Program, source: &Source, taken: &TraceStep) -> Step {
     let position = describe::step_position(source, process, &taken.step);
     let (place, value) = match taken.step.effect {
         Effect::Flush(entry) => (Some(entry.place), Some(entry.value)),
-        Effect::Store(place, value)
-        | Effect::Load(place, value)
-        | Effect::Update(place, value) => (Some(place), Some(value)),
+        Effect::Store(place, value) | Effect::Load(place, value) | Effect::Update(place, value) => {
+            (Some(place), Some(value))
+        }
         Effect::Local(value) => (None, value),
         Effect::Fence | Effect::Atomic => (None, None),
     };
@@ -113,14 +115,19 @@ pub fn step(program: &Program, source: &Source, taken: &TraceStep) -> Step {
     }
 }
 
-fn locals(process: &Process, config: &Config) -> BTreeMap<String, Value> {
+/// The locals of a process by name.
+pub fn locals(process: &Process, config: &Config) -> BTreeMap<String, Value> {
     let locals = process.locals.iter().zip(&config.locals);
-    locals.map(|(local, value)| (local.name.clone(), *value)).collect()
+    locals
+        .map(|(local, value)| (local.name.clone(), *value))
+        .collect()
 }
 
 fn memory(program: &Program, state: &Snapshot) -> Map<String, Json> {
     let places = program.places.iter().zip(&state.memory);
-    places.map(|(place, value)| (place.name.clone(), json!(value))).collect()
+    places
+        .map(|(place, value)| (place.name.clone(), json!(value)))
+        .collect()
 }
 
 fn buffers(program: &Program, state: &Snapshot) -> Map<String, Json> {

@@ -163,7 +163,11 @@ impl<'a, const N: usize> Run<'a, N> {
             .collect();
         let mut chosen = vec![0; configs.len()];
         loop {
-            let current: Vec<_> = configs.iter().zip(&chosen).map(|(all, at)| all[*at].clone()).collect();
+            let current: Vec<_> = configs
+                .iter()
+                .zip(&chosen)
+                .map(|(all, at)| all[*at].clone())
+                .collect();
             let state = self.interner.pack(self.layout, &memory, &current)?;
             if let Some(reason) = self.add_initial(state) {
                 return Ok(Some(reason));
@@ -235,10 +239,15 @@ impl<'a, const N: usize> Run<'a, N> {
         };
         let left = Mutex::new(Vec::new());
         let states: usize = chunks.iter().map(|chunk| chunk.len()).sum();
-        in_parallel(&mut self.workers, &mut self.pool, states >= PARALLEL, |worker| {
-            let rest = worker.expand(&shared, chunks);
-            left.lock().expect("no thread panics here").extend(rest);
-        });
+        in_parallel(
+            &mut self.workers,
+            &mut self.pool,
+            states >= PARALLEL,
+            |worker| {
+                let rest = worker.expand(&shared, chunks);
+                left.lock().expect("no thread panics here").extend(rest);
+            },
+        );
         let untouched = shared.cursor.load(Ordering::Relaxed).min(chunks.len());
         let mut left = left.into_inner().expect("no thread panics here");
         left.extend_from_slice(&chunks[untouched..]);
@@ -286,8 +295,8 @@ impl<'a, const N: usize> Run<'a, N> {
         let slots = self.table.as_ref().map_or(0, Table::slots);
         let wanted = match slots {
             0 => FIRST_SLOTS,
-            ..0x10_0000 => slots * 4,
-            ..0x80_0000 => slots * 2,
+            1..0x10_0000 => slots * 4,
+            0x10_0000..0x80_0000 => slots * 2,
             _ => slots / 2 * 3,
         };
         self.table = None;
@@ -342,7 +351,8 @@ impl<'a, const N: usize> Run<'a, N> {
             let reached = |positions: &[_]| {
                 let mut positions = positions.iter();
                 positions.any(|(process, at): &(crate::program::ProcessId, _)| {
-                    self.interner.any_config(process.index(), |config| config.at == At::Loc(*at))
+                    self.interner
+                        .any_config(process.index(), |config| config.at == At::Loc(*at))
                 })
             };
             let labels = property.labels.iter();
@@ -395,20 +405,28 @@ impl<'a, const N: usize> Run<'a, N> {
             let cursor = AtomicUsize::new(0);
             let found = Mutex::new(Ok(ahash::AHashSet::new()));
             let target = ahead.last().expect("there is a target");
-            in_parallel(&mut self.workers, &mut self.pool, states >= PARALLEL, |worker| {
-                let cancel = || self.search.monitor.interrupted();
-                let part = worker.leading_to(target, &chunks, &cursor, &cancel);
-                let mut found = found.lock().expect("no thread panics here");
-                match (&mut *found, part) {
-                    (Ok(found), Ok(part)) => found.extend(part),
-                    (found, _) => *found = Err(trace::Cancelled),
-                }
-            });
+            in_parallel(
+                &mut self.workers,
+                &mut self.pool,
+                states >= PARALLEL,
+                |worker| {
+                    let cancel = || self.search.monitor.interrupted();
+                    let part = worker.leading_to(target, &chunks, &cursor, &cancel);
+                    let mut found = found.lock().expect("no thread panics here");
+                    match (&mut *found, part) {
+                        (Ok(found), Ok(part)) => found.extend(part),
+                        (found, _) => *found = Err(trace::Cancelled),
+                    }
+                },
+            );
             ahead.push(found.into_inner().expect("no thread panics here").ok()?);
         }
         ahead.reverse();
         let trace = trace::walk(self.search.stepper, self.interner, self.layout, &ahead);
-        let last = trace.steps.last().map_or(&trace.initial, |step| &step.after);
+        let last = trace
+            .steps
+            .last()
+            .map_or(&trace.initial, |step| &step.after);
         let violation = last.violation(self.search.stepper.program);
         Some((violation.unwrap_or(Violation::Deadlock), trace))
     }
@@ -424,7 +442,12 @@ fn in_parallel<W: Send>(
     if workers.len() == 1 || !worth_while {
         return task(&mut workers[0]);
     }
-    let builder = || ThreadPoolBuilder::new().num_threads(workers.len()).build().ok();
+    let builder = || {
+        ThreadPoolBuilder::new()
+            .num_threads(workers.len())
+            .build()
+            .ok()
+    };
     if pool.is_none() {
         *pool = builder();
     }

@@ -79,7 +79,10 @@ impl<'a> Interner<'a> {
     /// A layout with room for everything met so far and a good deal more; `None` if states
     /// would be too wide.
     pub fn layout(&self) -> Option<Layout> {
-        let tables = self.tables.read().expect("no thread panics while interning");
+        let tables = self
+            .tables
+            .read()
+            .expect("no thread panics while interning");
         let configs = tables.configs.iter().map(|configs| {
             let now = bits_for(configs.len());
             FIRST_CONFIG_BITS.max(now + 2)
@@ -97,48 +100,76 @@ impl<'a> Interner<'a> {
 
     pub fn config_id(&self, process: usize, config: &Config) -> u32 {
         {
-            let tables = self.tables.read().expect("no thread panics while interning");
+            let tables = self
+                .tables
+                .read()
+                .expect("no thread panics while interning");
             if let Some(id) = tables.configs[process].get_index_of(config) {
                 return id as u32;
             }
         }
-        let mut tables = self.tables.write().expect("no thread panics while interning");
+        let mut tables = self
+            .tables
+            .write()
+            .expect("no thread panics while interning");
         tables.bytes += 2 * size_of::<Config>()
             + config.locals.len() * size_of::<Value>()
             + config.buffers.entries().count() * size_of::<Entry>();
-        tables.configs[process].insert_full(Arc::new(config.clone())).0 as u32
+        tables.configs[process]
+            .insert_full(Arc::new(config.clone()))
+            .0 as u32
     }
 
     pub fn config(&self, process: usize, id: u32) -> Arc<Config> {
-        let tables = self.tables.read().expect("no thread panics while interning");
+        let tables = self
+            .tables
+            .read()
+            .expect("no thread panics while interning");
         tables.configs[process][id as usize].clone()
     }
 
     /// How many configurations there are, over all processes.
     pub fn config_count(&self) -> usize {
-        let tables = self.tables.read().expect("no thread panics while interning");
+        let tables = self
+            .tables
+            .read()
+            .expect("no thread panics while interning");
         tables.configs.iter().map(Set::len).sum()
     }
 
     /// Whether some configuration of a process satisfies a condition.
     pub fn any_config(&self, process: usize, condition: impl Fn(&Config) -> bool) -> bool {
-        let tables = self.tables.read().expect("no thread panics while interning");
-        tables.configs[process].iter().any(|config| condition(config))
+        let tables = self
+            .tables
+            .read()
+            .expect("no thread panics while interning");
+        tables.configs[process]
+            .iter()
+            .any(|config| condition(config))
     }
 
     pub fn code(&self, place: PlaceId, value: Value) -> u32 {
         {
-            let tables = self.tables.read().expect("no thread panics while interning");
+            let tables = self
+                .tables
+                .read()
+                .expect("no thread panics while interning");
             if let Some(code) = tables.values[place.index()].get_index_of(&value) {
                 return code as u32;
             }
         }
-        let mut tables = self.tables.write().expect("no thread panics while interning");
+        let mut tables = self
+            .tables
+            .write()
+            .expect("no thread panics while interning");
         tables.values[place.index()].insert_full(value).0 as u32
     }
 
     pub fn value(&self, place: PlaceId, code: u32) -> Value {
-        let tables = self.tables.read().expect("no thread panics while interning");
+        let tables = self
+            .tables
+            .read()
+            .expect("no thread panics while interning");
         tables.values[place.index()][code as usize]
     }
 
@@ -199,7 +230,10 @@ impl<'a> Interner<'a> {
                 let locals = automaton.locals.iter().zip(&config.locals);
                 let locals = locals.filter(|(local, _)| local.visible);
                 let locals = locals.map(|(_, value)| *value).collect();
-                let mut tables = self.tables.write().expect("no thread panics while interning");
+                let mut tables = self
+                    .tables
+                    .write()
+                    .expect("no thread panics while interning");
                 tables.classes[process].insert_full((seen, locals)).0 as u32
             }
         };
@@ -213,7 +247,10 @@ impl<'a> Interner<'a> {
 
     /// Roughly the memory that configurations take.
     pub fn bytes(&self) -> usize {
-        let tables = self.tables.read().expect("no thread panics while interning");
+        let tables = self
+            .tables
+            .read()
+            .expect("no thread panics while interning");
         tables.bytes
     }
 }

@@ -6,8 +6,9 @@
 
 use super::intern::{Interner, Traits};
 use super::layout::{Layout, State};
+use super::trace::Snapshot;
 use crate::program::{Atom, Expr, PlaceId, Program, PropertyKind};
-use crate::property::{self, View, Violation};
+use crate::property::{self, Violation};
 use ahash::AHashMap;
 
 /// What a state means for the search.
@@ -106,31 +107,28 @@ impl<'a, const N: usize> Judge<'a, N> {
 
     /// What exactly is wrong with a state, deadlock aside.
     pub fn violation(&self, state: &State<N>) -> Option<Violation> {
-        self.with_view(state, property::violation)
+        self.unpack(state).violation(self.program)
     }
 
     /// Every process has stopped and every buffer is empty.
     pub fn all_done(&self, state: &State<N>) -> bool {
-        self.with_view(state, |view| view.all_done())
+        self.unpack(state).all_done(self.program)
     }
 
-    fn with_view<T>(&self, state: &State<N>, look: impl Fn(&View) -> T) -> T {
-        let memory = self.interner.memory(self.layout, state);
-        let configs = self.interner.configs(self.layout, state);
-        look(&View {
-            program: self.program,
-            configs: &configs.iter().map(|config| &**config).collect::<Vec<_>>(),
-            memory: &|place| memory[place.index()],
-        })
+    fn unpack(&self, state: &State<N>) -> Snapshot {
+        Snapshot::unpack(self.interner, self.layout, state)
     }
 
     fn general_violation(&mut self, state: &State<N>) -> bool {
-        let places = state.iter().zip(self.observed).map(|(word, mask)| word & mask);
+        let places = state
+            .iter()
+            .zip(self.observed)
+            .map(|(word, mask)| word & mask);
         self.key.extend(places);
         if let Some(bad) = self.known.get(&self.key) {
             return *bad;
         }
-        let bad = self.with_view(state, |view| {
+        let bad = self.unpack(state).with_view(self.program, |view| {
             let mut properties = self.general.iter();
             properties.any(|&index| property::property(view, index).is_some())
         });

@@ -188,7 +188,9 @@ impl<'a, const N: usize> Rows<'a, N> {
         let mut steps = Vec::new();
         for (at, approach) in self.stepper.outline(automaton, &config).reads {
             if at == place {
-                let finished = self.stepper.finish(automaton, &config, &approach, &|_| value);
+                let finished = self
+                    .stepper
+                    .finish(automaton, &config, &approach, &|_| value);
                 steps.extend(finished);
             }
         }

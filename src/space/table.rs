@@ -48,7 +48,7 @@ impl<const N: usize> Table<N> {
     /// The slot at which the search for a state begins.
     #[inline]
     pub fn home(&self, state: &State<N>) -> usize {
-        (u128::from(hash(state)) * self.slots as u128 >> 64) as usize
+        ((u128::from(hash(state)) * self.slots as u128) >> 64) as usize
     }
 
     /// Asks the processor to fetch a slot that will be needed soon.
@@ -75,12 +75,8 @@ impl<const N: usize> Table<N> {
             let mut first = words[0].load(Ordering::Acquire);
             if first == EMPTY {
                 let claim = if N == 1 { state[0] } else { BUSY };
-                let claimed = words[0].compare_exchange(
-                    EMPTY,
-                    claim,
-                    Ordering::AcqRel,
-                    Ordering::Acquire,
-                );
+                let claimed =
+                    words[0].compare_exchange(EMPTY, claim, Ordering::AcqRel, Ordering::Acquire);
                 match claimed {
                     Ok(_) => {
                         if N > 1 {
@@ -130,7 +126,7 @@ mod tests {
         let table = Table::<N>::new(4096).unwrap();
         let state = |i: u64| {
             let mut state = [i % 7; N];
-            state[0] = OCCUPIED | i % 50;
+            state[0] = OCCUPIED | (i % 50);
             state[N - 1] |= i << 8;
             state
         };
@@ -143,7 +139,10 @@ mod tests {
                     })
                 })
                 .collect();
-            threads.into_iter().map(|t| t.join().unwrap()).sum::<usize>()
+            threads
+                .into_iter()
+                .map(|t| t.join().unwrap())
+                .sum::<usize>()
         });
         assert_eq!(fresh, 3000);
         assert!((0..3000).all(|i| !table.insert(&state(i), table.home(&state(i)))));

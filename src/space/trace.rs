@@ -50,9 +50,22 @@ impl Snapshot {
 
     /// What is wrong with the state, deadlock aside.
     pub fn violation(&self, program: &Program) -> Option<Violation> {
-        property::violation(&View {
+        self.with_view(program, property::violation)
+    }
+
+    /// Every process has stopped and every buffer is empty.
+    pub fn all_done(&self, program: &Program) -> bool {
+        self.with_view(program, |view| view.all_done())
+    }
+
+    pub(super) fn with_view<T>(&self, program: &Program, look: impl Fn(&View) -> T) -> T {
+        look(&View {
             program,
-            configs: &self.configs.iter().map(|config| &**config).collect::<Vec<_>>(),
+            configs: &self
+                .configs
+                .iter()
+                .map(|config| &**config)
+                .collect::<Vec<_>>(),
             memory: &|place| self.memory[place.index()],
         })
     }

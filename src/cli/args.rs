@@ -1,0 +1,247 @@
+//! The arguments of every command.
+
+use crate::fences::FencePlace;
+use crate::memory::Atomics;
+use crate::verify::Model;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "fencesmith",
+    version,
+    about = "Proves small concurrent programs correct under SC, TSO and PSO, or shows how they break",
+    after_help = "Exit codes:\n  \
+        0  safe\n  \
+        1  a violation was found\n  \
+        2  the input or the command line is wrong\n  \
+        3  inconclusive: a limit was reached, or buffers were bounded"
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Prove a program correct, or show an execution that breaks it
+    Verify(Verify),
+    /// Run a recorded trace on the exact model and say where it stops if it does not fit
+    Replay(Replay),
+}
+
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+    /// Memory models to answer for
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "tso,pso",
+        value_name = "MODEL"
+    )]
+    pub model: Vec<ModelName>,
+    /// How store buffers are represented
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub abs: AbstractionName,
+    /// Longest store buffer of the exact models
+    #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub bound: u64,
+    /// Count all states, even behind violations
+    #[arg(long)]
+    pub full: bool,
+    /// Look for deadlocks, too: states without a step in which some process has not stopped
+    #[arg(long)]
+    pub deadlock: bool,
+    /// Show the counterexample (the default in text output)
+    #[arg(long, overrides_with = "no_trace")]
+    pub show_trace: bool,
+    /// Do not show the counterexample
+    #[arg(long)]
+    pub no_trace: bool,
+    /// Write the counterexample to a file, for `replay`
+    #[arg(long, value_name = "FILE")]
+    pub save_trace: Option<PathBuf>,
+    /// Try fences without editing the file: where `fence;` would be typed, or
+    /// LINE:COL:after for the statement that begins there
+    #[arg(long, value_delimiter = ',', value_name = "LINE:COL")]
+    pub fence: Vec<FencePlace>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+    /// The trace, as written by `verify --save-trace`
+    #[arg(long, value_name = "FILE")]
+    pub trace: PathBuf,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// What to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Threads to use [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub threads: Option<u64>,
+    /// Give up after this many states
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+    /// Give up at this much memory, e.g. 500M or 8G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_memory: Option<u64>,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    /// What cas, swap and add wait for under PSO
+    #[arg(long, value_name = "RULE", default_value = "drain-place")]
+    pub atomics: AtomicsName,
+    /// One instruction per step, as papers count states
+    #[arg(long)]
+    pub no_fuse: bool,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// No progress and no warnings
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModelName {
+    Sc,
+    Tso,
+    Pso,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AbstractionName {
+    /// As they are, up to `--bound` stores
+    Exact,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AtomicsName {
+    /// The own buffer of the place
+    DrainPlace,
+    /// All own buffers
+    DrainAll,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Arguments {
+    pub fn common(&self) -> &Common {
+        match &self.command {
+            Command::Verify(verify) => &verify.common,
+            Command::Replay(replay) => &replay.common,
+        }
+    }
+}
+
+impl Common {
+    pub fn stdout_color(&self) -> bool {
+        self.color_on(std::io::stdout().is_terminal())
+    }
+
+    pub fn stderr_color(&self) -> bool {
+        self.color_on(std::io::stderr().is_terminal())
+    }
+
+    fn color_on(&self, terminal: bool) -> bool {
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        match self.color {
+            Color::Auto => terminal && !unwanted,
+            Color::Always => true,
+            Color::Never => false,
+        }
+    }
+
+    pub fn thread_count(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, |threads| threads as usize)
+    }
+}
+
+impl From<ModelName> for Model {
+    fn from(name: ModelName) -> Model {
+        match name {
+            ModelName::Sc => Model::Sc,
+            ModelName::Tso => Model::Tso,
+            ModelName::Pso => Model::Pso,
+        }
+    }
+}
+
+impl From<AtomicsName> for Atomics {
+    fn from(name: AtomicsName) -> Atomics {
+        match name {
+            AtomicsName::DrainPlace => Atomics::DrainPlace,
+            AtomicsName::DrainAll => Atomics::DrainAll,
+        }
+    }
+}
+
+/// A number of bytes: `8G`, `500M`, `1048576`.
+fn size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("'{text}' is not a size such as 500M or 8G");
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" | "KIB" => 1 << 10,
+        "M" | "MB" | "MIB" => 1 << 20,
+        "G" | "GB" | "GIB" => 1 << 30,
+        "T" | "TB" | "TIB" => 1u64 << 40,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(unit).ok_or_else(wrong)
+}
+
+/// A time in seconds: `10`, `0.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("'{text}' is not a number of seconds");
+    let number: f64 = text.trim_end_matches('s').parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(number).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_and_times() {
+        assert_eq!(size("8G"), Ok(8 << 30));
+        assert_eq!(size("500m"), Ok(500 << 20));
+        assert_eq!(size("12"), Ok(12));
+        assert!(size("-1").is_err() && size("G").is_err() && size("99999999999T").is_err());
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert!(seconds("-1").is_err() && seconds("nan").is_err() && seconds("x").is_err());
+    }
+}

@@ -1,0 +1,105 @@
+//! The command line: arguments in, text or JSON out, an exit code. Only this layer does
+//! input and output.
+
+mod args;
+mod input;
+mod progress;
+mod verify;
+
+use crate::diagnostic::{self, Diagnostic};
+use crate::source::Source;
+use args::{Arguments, Command};
+use clap::Parser;
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Why a command could not do its work: the input or the command line is wrong.
+pub enum Failure {
+    /// A message without a place in a source file.
+    Message { text: String, help: Option<String> },
+    /// Everything that is wrong with a source file.
+    Program(Source, Vec<Diagnostic>),
+}
+
+impl Failure {
+    fn message(text: impl Into<String>) -> Failure {
+        Failure::Message {
+            text: text.into(),
+            help: None,
+        }
+    }
+}
+
+/// Exit codes, worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// The input or the command line is wrong.
+    Usage,
+    /// A violation, or no placement exists.
+    Violated,
+    /// A limit was reached, or the abstraction is too coarse.
+    Inconclusive,
+    /// Safe, or placed.
+    Fine,
+}
+
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            Exit::Fine => 0,
+            Exit::Violated => 1,
+            Exit::Usage => 2,
+            Exit::Inconclusive => 3,
+        }
+    }
+}
+
+/// Runs the program: arguments to exit code.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version requests arrive here as well, with exit code 0.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let color = arguments.common().stderr_color();
+    let result = match &arguments.command {
+        Command::Verify(verify) => verify::run(verify),
+        Command::Replay(replay) => verify::replay(replay),
+    };
+    let exit = result.unwrap_or_else(|failure| {
+        eprint!("{}", failure.render(color));
+        Exit::Usage
+    });
+    ExitCode::from(exit.code())
+}
+
+impl Failure {
+    fn render(&self, color: bool) -> String {
+        match self {
+            Failure::Program(source, diagnostics) => diagnostic::render(source, diagnostics, color),
+            Failure::Message { text, help } => {
+                let (bold, off) = if color {
+                    ("\x1b[1;31m", "\x1b[0m")
+                } else {
+                    ("", "")
+                };
+                let help = help.as_ref().map(|help| format!("  help: {help}\n"));
+                format!("{bold}error{off}: {text}\n{}", help.unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Writes results to standard output. A reader that has gone away is not an error.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::message(format!(
+            "cannot write the results: {error}"
+        ))),
+        _ => Ok(()),
+    }
+}

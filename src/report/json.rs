@@ -1,0 +1,73 @@
+//! The JSON contract of `verify`: stable names, built from the core types by hand.
+
+use super::trace::{Initial, Step};
+use serde::Serialize;
+
+pub const SCHEMA: &str = "fencesmith/1";
+
+/// One answer: one program under one memory model.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub schema: &'static str,
+    pub tool: &'static str,
+    pub command: &'static str,
+    pub program: String,
+    pub config: Config,
+    pub outcome: &'static str,
+    /// Why it is inconclusive, and what to try.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What is violated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub violation: Option<Violation>,
+    /// Where the trace starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Initial>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Vec<Step>>,
+    /// Whether the trace exists on the exact model; null if that was not decided.
+    pub spurious: Option<bool>,
+    pub warnings: Vec<String>,
+    pub stats: Stats,
+    pub timing: Timing,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Config {
+    pub model: String,
+    pub abstraction: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<usize>,
+    pub atomics: &'static str,
+    pub fuse: bool,
+    pub full: bool,
+    pub deadlock: bool,
+    pub fences: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Violation {
+    /// In words.
+    pub text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Stats {
+    pub states: u64,
+    pub transitions: u64,
+    pub depth: u64,
+    pub configurations: usize,
+    /// Of the visited set.
+    pub bytes_per_state: u64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Timing {
+    pub total_s: f64,
+    pub states_per_s: f64,
+    pub peak_bytes: u64,
+}

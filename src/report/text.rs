@@ -1,0 +1,156 @@
+//! Text for people: aligned tables and a few colours.
+
+use super::describe;
+use crate::program::Program;
+use crate::source::Source;
+use crate::space::{Snapshot, Trace};
+use std::fmt::Write;
+
+/// Colours, or none.
+#[derive(Debug, Clone, Copy)]
+pub struct Paint {
+    pub color: bool,
+}
+
+impl Paint {
+    pub fn good(self, text: &str) -> String {
+        self.wrap("1;32", text)
+    }
+
+    pub fn bad(self, text: &str) -> String {
+        self.wrap("1;31", text)
+    }
+
+    pub fn unsure(self, text: &str) -> String {
+        self.wrap("1;33", text)
+    }
+
+    pub fn faint(self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    fn wrap(self, code: &str, text: &str) -> String {
+        match self.color {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.to_string(),
+        }
+    }
+}
+
+/// A trace as a table: one line a step, with memory and pending stores after it.
+pub fn trace(program: &Program, source: &Source, trace: &Trace, paint: Paint) -> String {
+    let mut rows = vec![[
+        "step".to_string(),
+        "process".to_string(),
+        "line".to_string(),
+        "statement".to_string(),
+        "memory".to_string(),
+        "buffers".to_string(),
+    ]];
+    let state = |state: &Snapshot| (describe::memory(program, state), pending(program, state));
+    let (memory, buffers) = state(&trace.initial);
+    let start = "(start)".to_string();
+    rows.push([
+        "0".to_string(),
+        String::new(),
+        String::new(),
+        start,
+        memory,
+        buffers,
+    ]);
+    for (index, taken) in trace.steps.iter().enumerate() {
+        let process = program.process(taken.process);
+        let position = describe::step_position(source, process, &taken.step);
+        let (memory, buffers) = state(&taken.after);
+        rows.push([
+            (index + 1).to_string(),
+            process.name.clone(),
+            position.map_or(String::new(), |at| at.line.to_string()),
+            describe::step(program, source, process, &taken.step),
+            memory,
+            buffers,
+        ]);
+    }
+    table(&rows, [true, false, true, false, false, false], paint)
+}
+
+/// The pending stores of every process that has some.
+fn pending(program: &Program, state: &Snapshot) -> String {
+    let processes = program.processes.iter().zip(&state.configs);
+    let pending = processes.filter(|(_, config)| !config.buffers.is_empty());
+    let words = pending.map(|(process, config)| {
+        format!(
+            "{}: {}",
+            process.name,
+            describe::buffers(program, &config.buffers)
+        )
+    });
+    words.collect::<Vec<_>>().join("  ")
+}
+
+/// Lines up columns, the first row being the heading; numbers go to the right.
+pub fn table<const C: usize>(rows: &[[String; C]], right: [bool; C], paint: Paint) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..C).map(width).collect();
+    let mut out = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let gap = " ".repeat(widths[column] - cell.chars().count());
+            let cell = match right[column] {
+                true => format!("{gap}{cell}"),
+                false => format!("{cell}{gap}"),
+            };
+            let _ = write!(line, "  {cell}");
+        }
+        let line = line.trim_end();
+        let line = if index == 0 {
+            paint.faint(line)
+        } else {
+            line.to_string()
+        };
+        out.push_str(&line);
+        out.push('\n');
+    }
+    out
+}
+
+/// A number with thin groups of three digits: `7,366,646`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 state`, `2 states`.
+pub fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped() {
+        let cases = [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (7366646, "7,366,646"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}
