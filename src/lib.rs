@@ -1,5 +1,6 @@
 //! fencesmith
 pub mod cli;
+pub mod concretise;
 pub mod diagnostic;
 pub mod fences;
 pub mod lang;
