@@ -316,7 +316,8 @@ impl<const N: usize> Merged<'_, N> {
         self.check_overflow()
     }
 
-    /// A shortest trace through the merged states to a violation.
+    /// A shortest trace through the merged states to a violation. If the search was ended
+    /// by a limit, states that were not found yet are left out.
     fn shortest(&mut self, starts: &[State<N>]) -> (Violation, Option<Trace>) {
         let mut worker = self.workers.swap_remove(0);
         let found = self.shortest_with(&mut worker, starts);
@@ -329,15 +330,12 @@ impl<const N: usize> Merged<'_, N> {
         worker: &mut Worker<N>,
         starts: &[State<N>],
     ) -> (Violation, Option<Trace>) {
-        let settle = |worker: &mut Worker<N>, state: &State<N>| {
-            self.settled(worker, state)
-                .expect("every successor is known")
-        };
         let mut seen: AHashMap<State<N>, State<N>> = AHashMap::new();
         let mut levels: Vec<Vec<State<N>>> = vec![Vec::new()];
         for start in starts {
-            let (key, value) = settle(worker, start);
-            if seen.insert(key, value).is_none() {
+            if let Some((key, value)) = self.settled(worker, start)
+                && seen.insert(key, value).is_none()
+            {
                 levels[0].push(key);
             }
         }
@@ -351,8 +349,9 @@ impl<const N: usize> Merged<'_, N> {
             let mut next = Vec::new();
             for key in level {
                 for successor in worker.successors_of(&seen[key]) {
-                    let (key, value) = settle(worker, &successor);
-                    if seen.insert(key, value).is_none() {
+                    if let Some((key, value)) = self.settled(worker, &successor)
+                        && seen.insert(key, value).is_none()
+                    {
                         next.push(key);
                     }
                 }
@@ -375,8 +374,10 @@ impl<const N: usize> Merged<'_, N> {
             let mut leading = AHashSet::new();
             for key in level {
                 let successors = worker.successors_of(&seen[key]);
-                let mut keys = successors.iter().map(|state| settle(worker, state).0);
-                if keys.any(|key| target.contains(&key)) {
+                let mut known = successors
+                    .iter()
+                    .filter_map(|state| self.settled(worker, state));
+                if known.any(|(key, _)| target.contains(&key)) {
                     leading.insert(*key);
                 }
             }
@@ -414,9 +415,11 @@ impl<const N: usize> Worker<'_, N> {
 
     fn successors_of(&mut self, state: &State<N>) -> Vec<State<N>> {
         let mut successors = Vec::new();
-        let known = self.rows.successors(state, &mut successors);
-        known.expect("the layout held these states before");
-        successors
+        match self.rows.successors(state, &mut successors) {
+            Ok(_) => successors,
+            // Only states that a limit kept from being expanded can outgrow the layout.
+            Err(Overflow) => Vec::new(),
+        }
     }
 
     fn judge_violation(&mut self, state: &State<N>, deadlock: bool) -> bool {
