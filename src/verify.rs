@@ -93,7 +93,7 @@ pub enum Reason {
 }
 
 /// The largest k that refinement tries.
-pub const MOST_K: usize = 4;
+pub const MOST_K: usize = 8;
 
 /// Refines the fully disjunctive abstraction from k = 1 until the answer is certain.
 pub fn verify_refining(program: &Program, options: &Options, monitor: &Monitor) -> Answer {
