@@ -116,7 +116,7 @@ fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<
     args.fence.iter().map(place).collect()
 }
 
-fn limits(common: &Common, start: Instant) -> Limits {
+pub fn limits(common: &Common, start: Instant) -> Limits {
     Limits {
         max_states: common.max_states,
         max_memory: common.max_memory,
@@ -456,11 +456,11 @@ pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn upper(model: Model) -> String {
+pub fn upper(model: Model) -> String {
     model.to_string().to_uppercase()
 }
 
-fn atomics_name(atomics: Atomics) -> &'static str {
+pub fn atomics_name(atomics: Atomics) -> &'static str {
     match atomics {
         Atomics::DrainPlace => "drain-place",
         Atomics::DrainAll => "drain-all",
@@ -468,7 +468,7 @@ fn atomics_name(atomics: Atomics) -> &'static str {
 }
 
 /// Pretty JSON with a final line break.
-fn json_text(value: &impl serde::Serialize) -> String {
+pub fn json_text(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string_pretty(value);
     text.expect("reports have string keys and finite numbers") + "\n"
 }
