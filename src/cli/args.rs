@@ -142,13 +142,13 @@ pub struct Common {
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
-    /// Give up after this many states
+    /// Give up on an answer after this many states
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
-    /// Give up at this much memory, e.g. 500M or 8G
+    /// Give up on an answer at this much memory, e.g. 500M or 8G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<u64>,
-    /// Give up after this many seconds
+    /// Give up on an answer after this many seconds
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub timeout: Option<Duration>,
     /// What cas, swap and add wait for under PSO

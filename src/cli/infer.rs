@@ -21,7 +21,6 @@ use std::time::Instant;
 
 /// Infers fences under each model asked for.
 pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
-    let start = Instant::now();
     if args.emit.is_some() && args.model.len() > 1 {
         return Err(Failure::message(
             "--emit needs a single --model: the placements may differ",
@@ -49,7 +48,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
                 full: false,
                 deadlock: false,
                 threads: args.common.thread_count(),
-                limits: limits(&args.common, start),
+                limits: limits(&args.common),
             },
             refine,
             costs: costs.clone(),

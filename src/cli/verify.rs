@@ -23,7 +23,6 @@ use std::time::Instant;
 
 /// Verifies a program under each model asked for.
 pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
-    let start = Instant::now();
     let (source, whole) = input::program(&args.file)?;
     let fences = fence_set(args, &source, &whole)?;
     let program = whole.fenced(&fences);
@@ -32,7 +31,6 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         .map(|&p| fences::name(&whole, &source, p))
         .collect();
     let monitor = progress::interruptible();
-    let limits = limits(&args.common, start);
 
     let (abstraction, refine) = abstraction(args)?;
     let mut exit = Exit::Fine;
@@ -49,7 +47,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             full: args.full,
             deadlock: args.deadlock,
             threads: args.common.thread_count(),
-            limits: limits.clone(),
+            limits: limits(&args.common),
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), upper(options.model));
@@ -116,11 +114,12 @@ fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<
     args.fence.iter().map(place).collect()
 }
 
-pub fn limits(common: &Common, start: Instant) -> Limits {
+/// The limits of one answer, from now on.
+pub fn limits(common: &Common) -> Limits {
     Limits {
         max_states: common.max_states,
         max_memory: common.max_memory,
-        deadline: common.timeout.map(|timeout| start + timeout),
+        deadline: common.timeout.map(|timeout| Instant::now() + timeout),
     }
 }
 
