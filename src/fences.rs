@@ -1,7 +1,7 @@
 //! Fence points as a person names them: by line and column.
 
 use crate::lang::printer::{Side, Spot};
-use crate::program::{PointId, Program};
+use crate::program::{FencePoint, PointId, Program};
 use crate::source::{Position, Source};
 use std::collections::BTreeSet;
 
@@ -46,8 +46,19 @@ pub fn name(program: &Program, source: &Source, point: PointId) -> String {
     }
 }
 
-/// The fence point at a place, or what to say about there being none.
+/// The fence point at a place, or what to say about there being none. Where every process
+/// has points of its own, it is the one of the first process.
 pub fn find(program: &Program, source: &Source, place: FencePlace) -> Result<PointId, String> {
+    find_in(program, source, place, |_| true)
+}
+
+/// The same among the points that satisfy a condition.
+pub fn find_in(
+    program: &Program,
+    source: &Source,
+    place: FencePlace,
+    wanted: impl Fn(&FencePoint) -> bool,
+) -> Result<PointId, String> {
     let matches = |spot: &Spot| match (source.offset(place.at), place.side) {
         (None, _) => false,
         (Some(at), Some(side)) => spot.side == side && spot.statement.start == at,
@@ -58,7 +69,8 @@ pub fn find(program: &Program, source: &Source, place: FencePlace) -> Result<Poi
         }
     };
     let mut points = program.points.iter();
-    if let Some(index) = points.position(|point| point.spots.iter().any(matches)) {
+    let here = |point: &FencePoint| wanted(point) && point.spots.iter().any(matches);
+    if let Some(index) = points.position(here) {
         return Ok(PointId(index as u32));
     }
     let spots = program.points.iter().flat_map(|point| &point.spots);

@@ -4,19 +4,19 @@
 //! All states that fit the trace so far are kept, so that a trace which leaves something
 //! open is followed along every reading of it.
 
-use crate::memory::step::Stepper;
+use crate::memory::step::{Stepper, initial_values};
 use crate::property::Violation;
-use crate::report::trace::{self, Initial, Step, TraceFile};
+use crate::report::trace::{self, Initial, Step};
 use crate::source::Source;
-use crate::space::{Snapshot, TraceStep};
-use std::collections::BTreeSet;
+use crate::space::{Snapshot, Trace, TraceStep};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How a replay went.
 #[derive(Debug)]
 pub enum Replay {
     /// The whole trace fits, and this is wrong at its end.
-    Violated(Violation, Snapshot),
+    Violated(Violation, Trace),
     /// The whole trace fits, but nothing is wrong at its end.
     Harmless,
     /// The initial state is none of this program.
@@ -26,43 +26,41 @@ pub enum Replay {
 }
 
 /// Follows a recorded trace.
-pub fn replay(stepper: &Stepper, source: &Source, file: &TraceFile) -> Replay {
+pub fn replay(stepper: &Stepper, source: &Source, initial: &Initial, steps: &[Step]) -> Replay {
     let program = stepper.program;
-    let mut states = initial_states(stepper, &file.initial);
-    if states.is_empty() {
+    let Some(start) = initial_state(stepper, initial) else {
         return Replay::BadStart;
-    }
-    for (index, recorded) in file.steps.iter().enumerate() {
-        let taken: Vec<TraceStep> = states
-            .iter()
-            .flat_map(|state| state.steps(stepper))
-            .collect();
-        let described = taken
-            .iter()
-            .map(|step| (step, trace::step(program, source, step)));
-        let described: Vec<(&TraceStep, Step)> = described.collect();
-        let fitting = described.iter().filter(|(_, step)| fits(step, recorded));
-        states = fitting.map(|(step, _)| step.after.clone()).collect();
-        if states.is_empty() {
-            let own = described
-                .iter()
-                .filter(|(_, step)| step.process == recorded.process);
-            let possible: BTreeSet<String> = own.map(|(_, step)| step.step.clone()).collect();
+    };
+    let mut ways: BTreeMap<Snapshot, Vec<TraceStep>> =
+        BTreeMap::from([(start.clone(), Vec::new())]);
+    for (index, recorded) in steps.iter().enumerate() {
+        let mut possible = BTreeSet::new();
+        let mut next = BTreeMap::new();
+        for (state, way) in &ways {
+            for taken in state.steps(stepper) {
+                let described = trace::step(program, source, &taken);
+                if fits(&described, recorded) {
+                    let mut way = way.clone();
+                    way.push(taken.clone());
+                    next.entry(taken.after).or_insert(way);
+                } else if described.process == recorded.process {
+                    possible.insert(described.step);
+                }
+            }
+        }
+        if next.is_empty() {
             let possible = possible.into_iter().collect();
             return Replay::Stuck { index, possible };
         }
+        ways = next;
     }
-    for state in states {
-        let stuck = || {
-            state
-                .steps(stepper)
-                .is_empty()
-                .then_some(Violation::Deadlock)
-        };
-        let done = || state.all_done(program);
+    for (state, steps) in ways {
+        let stuck = || state.steps(stepper).is_empty() && !state.all_done(program);
         let violation = state.violation(program);
-        if let Some(violation) = violation.or_else(|| stuck().filter(|_| !done())) {
-            return Replay::Violated(violation, state);
+        let violation = violation.or_else(|| stuck().then_some(Violation::Deadlock));
+        if let Some(violation) = violation {
+            let initial = start;
+            return Replay::Violated(violation, Trace { initial, steps });
         }
     }
     Replay::Harmless
@@ -86,8 +84,8 @@ fn fits(step: &Step, recorded: &Step) -> bool {
     own == wanted && step.place == recorded.place && step.value == recorded.value
 }
 
-/// The initial states of the program that a record describes: at most one.
-fn initial_states(stepper: &Stepper, initial: &Initial) -> BTreeSet<Snapshot> {
+/// The initial state that a record describes, if the program has it.
+fn initial_state(stepper: &Stepper, initial: &Initial) -> Option<Snapshot> {
     let program = stepper.program;
     let configs = program.processes.iter().map(|process| {
         let mut configs = stepper.initial(process).into_iter();
@@ -97,14 +95,11 @@ fn initial_states(stepper: &Stepper, initial: &Initial) -> BTreeSet<Snapshot> {
     });
     let memory = program.places.iter().map(|place| {
         let value = *initial.memory.get(&place.name)?;
-        let values = crate::memory::step::initial_values(place.initial, place.domain);
+        let values = initial_values(place.initial, place.domain);
         values.contains(&value).then_some(value)
     });
-    let state = || {
-        Some(Snapshot {
-            memory: memory.collect::<Option<_>>()?,
-            configs: configs.collect::<Option<_>>()?,
-        })
-    };
-    state().into_iter().collect()
+    Some(Snapshot {
+        memory: memory.collect::<Option<_>>()?,
+        configs: configs.collect::<Option<_>>()?,
+    })
 }

@@ -210,6 +210,30 @@ impl fmt::Display for Model {
     }
 }
 
+impl std::str::FromStr for Model {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Model, String> {
+        match name {
+            "sc" => Ok(Model::Sc),
+            "tso" => Ok(Model::Tso),
+            "pso" => Ok(Model::Pso),
+            other => Err(format!("unknown memory model '{other}'")),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Bound(bound) => write!(f, "buffers were bounded by {bound}"),
+            Reason::Limit(reason) => write!(f, "{reason}"),
+            Reason::Spurious => write!(f, "the abstraction is too coarse"),
+            Reason::Undecided => write!(f, "a counterexample could not be replayed"),
+        }
+    }
+}
+
 impl fmt::Display for Abstraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

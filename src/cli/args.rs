@@ -31,6 +31,8 @@ pub enum Command {
     Verify(Verify),
     /// Find the fewest fences that make a program correct, and prove that they do
     Infer(Infer),
+    /// Re-check a certificate: the placement, and that none is cheaper
+    Check(Check),
     /// Run a recorded trace on the exact model and say where it stops if it does not fit
     Replay(Replay),
 }
@@ -118,6 +120,21 @@ pub struct Infer {
     /// Write the program with its fences to a file; needs a single --model
     #[arg(long, value_name = "FILE")]
     pub emit: Option<PathBuf>,
+    /// Write a certificate of the placement and its optimality, for `check`; needs a single
+    /// --model
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+    /// The certificate, as written by `infer --certificate`
+    #[arg(long, value_name = "FILE")]
+    pub certificate: PathBuf,
     #[command(flatten)]
     pub common: Common,
 }
@@ -234,6 +251,7 @@ impl Arguments {
         match &self.command {
             Command::Verify(verify) => &verify.common,
             Command::Infer(infer) => &infer.common,
+            Command::Check(check) => &check.common,
             Command::Replay(replay) => &replay.common,
         }
     }

@@ -1,7 +1,7 @@
 //! `fencesmith infer`.
 
 use super::args::{self, AbstractionName, Format, Head};
-use super::verify::{atomics_name, json_text, limits, upper};
+use super::verify::{json_text, limits, upper};
 use super::{Exit, Failure, input, print, progress};
 use crate::fences;
 use crate::infer::{self, Inference, Optimality, Outcome, Placement, Reason, hitting::Costs, lazy};
@@ -21,9 +21,9 @@ use std::time::Instant;
 
 /// Infers fences under each model asked for.
 pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
-    if args.emit.is_some() && args.model.len() > 1 {
+    if (args.emit.is_some() || args.certificate.is_some()) && args.model.len() > 1 {
         return Err(Failure::message(
-            "--emit needs a single --model: the placements may differ",
+            "--emit and --certificate need a single --model: the placements may differ",
         ));
     }
     let (source, shared) = input::program(&args.file)?;
@@ -70,6 +70,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         };
         exit = exit.min(shown.exit());
         shown.emit()?;
+        shown.certify()?;
         match args.common.format {
             Format::Json => reports.push(shown.json()),
             Format::Text => print(&shown.text())?,
@@ -378,6 +379,38 @@ impl Shown<'_> {
         input::write(path, &text)
     }
 
+    /// The placement of a program that needs no fence.
+    fn none(&self) -> Placement {
+        Placement {
+            fences: Default::default(),
+            cost: 0,
+            abstraction: self.found.abstraction,
+            states: self.found.proof,
+            why: Vec::new(),
+        }
+    }
+
+    /// Writes the certificate of the placement.
+    fn certify(&self) -> Result<(), Failure> {
+        let Some(path) = &self.args.certificate else {
+            return Ok(());
+        };
+        let correct = self.none();
+        let placement = match &self.found.outcome {
+            Outcome::Correct => &correct,
+            Outcome::Placed(placed) => &placed.best,
+            _ => return Ok(()),
+        };
+        let certificate = infer::certificate(
+            self.source,
+            self.program,
+            self.options,
+            placement,
+            &self.found.clauses,
+        );
+        input::write(path, &json_text(&certificate))
+    }
+
     /// A fence that some instance of the template lacks.
     fn only_in_some(&self, placement: &Placement) -> Option<PointId> {
         let mut fences = placement.fences.iter().copied();
@@ -400,14 +433,8 @@ impl Shown<'_> {
             Optimality::UnderAbstraction => "under-abstraction",
             Optimality::Unknown => "unknown",
         });
-        let none = Placement {
-            fences: Default::default(),
-            cost: 0,
-            states: 0,
-            why: Vec::new(),
-        };
         let placement = match &self.found.outcome {
-            Outcome::Correct => Some(self.placement_json(&none, "exact")),
+            Outcome::Correct => Some(self.placement_json(&self.none(), "exact")),
             _ => self
                 .best()
                 .map(|best| self.placement_json(best, optimality.unwrap_or("unknown"))),
@@ -435,7 +462,7 @@ impl Shown<'_> {
                 },
                 cost: self.args.cost.clone(),
                 per_process: self.args.per_process,
-                atomics: atomics_name(self.options.verify.atomics),
+                atomics: self.options.verify.atomics.to_string(),
                 fuse: self.options.verify.fuse,
             },
             outcome: match &self.found.outcome {
@@ -520,4 +547,61 @@ fn side_name(side: Side) -> &'static str {
         Side::After => "after",
         Side::Inside => "inside",
     }
+}
+
+/// Checks a certificate.
+pub fn check(args: &args::Check) -> Result<Exit, Failure> {
+    let (source, program) = input::program(&args.file)?;
+    let file = input::read(&args.certificate)?;
+    let certificate = serde_json::from_str(file.text()).map_err(|error| {
+        let path = args.certificate.display();
+        Failure::message(format!("'{path}': this is not a certificate: {error}"))
+    })?;
+    let monitor = progress::interruptible();
+    let what = format!("{}: checking", source.name());
+    let threads = args.common.thread_count();
+    let limits = limits(&args.common);
+    let checked = progress::watched(&args.common, &monitor, &what, || {
+        infer::check(&source, &program, &certificate, threads, &limits, &monitor)
+    });
+    let model = certificate.model.to_uppercase();
+    let (outcome, text, exit) = match &checked {
+        Ok(checked) => {
+            let among = match checked.allowed {
+                None => String::new(),
+                Some((allowed, all)) => {
+                    format!(", of fences at the {allowed} of {all} points it allows")
+                }
+            };
+            let executions = count(checked.executions as u64, "execution");
+            let bound = match (checked.cost, checked.lower_bound) {
+                (0, _) => "no fence is needed".to_string(),
+                (cost, bound) if cost == bound => {
+                    format!("nothing cheaper does{among}, by {executions} of {model}")
+                }
+                (_, bound) => {
+                    format!("at least {bound} is needed{among}, by {executions} of {model}")
+                }
+            };
+            let states = count(checked.states, "state");
+            let text = format!("holds: cost {} verifies ({states}); {bound}", checked.cost);
+            ("valid", text, Exit::Fine)
+        }
+        Err(why) => ("rejected", format!("is rejected: {why}"), Exit::Violated),
+    };
+    match args.common.format {
+        Format::Json => print(&json_text(&serde_json::json!({
+            "schema": SCHEMA,
+            "tool": env!("CARGO_PKG_VERSION"),
+            "command": "check",
+            "program": source.name(),
+            "outcome": outcome,
+            "reason": text,
+        })))?,
+        Format::Text => print(&format!(
+            "{} under {model}: the certificate {text}\n",
+            source.name()
+        ))?,
+    }
+    Ok(exit)
 }

@@ -69,6 +69,7 @@ pub fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Verify(verify) => verify::run(verify),
         Command::Infer(infer) => infer::run(infer),
+        Command::Check(check) => infer::check(check),
         Command::Replay(replay) => verify::replay(replay),
     };
     let exit = result.unwrap_or_else(|failure| {

@@ -4,7 +4,6 @@ use super::args::{self, AbstractionName, Common, Format, Head};
 use super::{Exit, Failure, input, print, progress};
 use crate::diagnostic::{self, Diagnostic};
 use crate::fences;
-use crate::memory::Atomics;
 use crate::memory::step::Stepper;
 use crate::program::{PointSet, Program, PropertyKind};
 use crate::replay::{self, Replay};
@@ -297,7 +296,7 @@ impl Shown<'_> {
                 abstraction,
                 k,
                 bound,
-                atomics: atomics_name(self.options.atomics),
+                atomics: self.options.atomics.to_string(),
                 fuse: self.options.fuse,
                 full: self.options.full,
                 deadlock: self.options.deadlock,
@@ -345,7 +344,7 @@ impl Shown<'_> {
             program: self.source.name().to_string(),
             config: TraceConfig {
                 model: self.options.model.to_string(),
-                atomics: atomics_name(self.options.atomics).to_string(),
+                atomics: self.options.atomics.to_string(),
                 fuse: self.options.fuse,
                 fences: self.fences.to_vec(),
             },
@@ -376,18 +375,8 @@ pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
         fences::find(&whole, &source, place).map_err(&wrong)
     });
     let program = whole.fenced(&fences.collect::<Result<PointSet, Failure>>()?);
-    let model = match file.config.model.as_str() {
-        "sc" => Model::Sc,
-        "tso" => Model::Tso,
-        "pso" => Model::Pso,
-        other => return Err(wrong(format!("unknown memory model '{other}'"))),
-    };
-    let memory = memory_without_bound(model);
-    let atomics = match file.config.atomics.as_str() {
-        "drain-place" => Atomics::DrainPlace,
-        "drain-all" => Atomics::DrainAll,
-        other => return Err(wrong(format!("unknown treatment of atomics '{other}'"))),
-    };
+    let memory = memory_without_bound(file.config.model.parse().map_err(&wrong)?);
+    let atomics = file.config.atomics.parse().map_err(&wrong)?;
     let stepper = Stepper {
         program: &program,
         memory: &*memory,
@@ -396,10 +385,10 @@ pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
         reset_dead: true,
         labelled: false,
     };
-    let result = replay::replay(&stepper, &source, &file);
+    let result = replay::replay(&stepper, &source, &file.initial, &file.steps);
     let (outcome, text, step, exit) = match &result {
-        Replay::Violated(violation, state) => {
-            let (text, _) = describe::violation(&program, &source, *violation, state);
+        Replay::Violated(violation, trace) => {
+            let (text, _) = describe::violation(&program, &source, *violation, trace.last());
             let steps = count(file.steps.len() as u64, "step");
             (
                 "violated",
@@ -457,13 +446,6 @@ pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
 
 pub fn upper(model: Model) -> String {
     model.to_string().to_uppercase()
-}
-
-pub fn atomics_name(atomics: Atomics) -> &'static str {
-    match atomics {
-        Atomics::DrainPlace => "drain-place",
-        Atomics::DrainAll => "drain-all",
-    }
 }
 
 /// Pretty JSON with a final line break.

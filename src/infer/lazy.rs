@@ -4,7 +4,6 @@ use super::clause::clause;
 use super::hitting::{self, cheapest};
 use super::{Clause, Inference, Optimality, Options, Outcome, Placed, Placement, Reason};
 use crate::program::{PointSet, Program};
-use crate::property::Violation;
 use crate::space::{Monitor, Trace};
 use crate::verify::{self, Abstraction, Answer, MOST_K, Model, verify};
 
@@ -17,11 +16,11 @@ pub fn lazy(program: &Program, options: &Options, monitor: &Monitor) -> Inferenc
         abstraction: options.verify.abstraction,
         tried: Vec::new(),
         clauses: Vec::new(),
-        last: None,
         rounds: 0,
         states: 0,
         transitions: 0,
         peak: 0,
+        proof: 0,
     };
     let outcome = engine.run();
     Inference {
@@ -32,6 +31,7 @@ pub fn lazy(program: &Program, options: &Options, monitor: &Monitor) -> Inferenc
         states: engine.states,
         transitions: engine.transitions,
         peak: engine.peak,
+        proof: engine.proof,
         clauses: engine.clauses,
     }
 }
@@ -43,12 +43,11 @@ struct Engine<'a> {
     abstraction: Abstraction,
     tried: Vec<usize>,
     clauses: Vec<Clause>,
-    /// The counterexample behind the last clause.
-    last: Option<(Violation, Trace)>,
     rounds: u64,
     states: u64,
     transitions: u64,
     peak: u64,
+    proof: u64,
 }
 
 /// What the verification of one fence set says.
@@ -80,6 +79,7 @@ impl Engine<'_> {
             return Outcome::Correct;
         }
         let optimality = self.optimality(&best);
+        let mut best = self.placement(best, states);
         let (all, more) = match self.options.all {
             None => (Vec::new(), false),
             Some(most) => match self.all_minimal(most) {
@@ -87,7 +87,6 @@ impl Engine<'_> {
                 Err(outcome) => return outcome,
             },
         };
-        let mut best = self.placement(best, states);
         if self.options.why {
             best.why = self.why(&best.fences);
         }
@@ -107,7 +106,10 @@ impl Engine<'_> {
                 return Err(self.no_way_out());
             };
             match self.round(&fences) {
-                Round::Verified(states) => return Ok((fences, states)),
+                Round::Verified(states) => {
+                    self.proof = states;
+                    return Ok((fences, states));
+                }
                 Round::Failed => {}
                 Round::Inconclusive(reason) => return Err(Outcome::Inconclusive(reason)),
             }
@@ -172,8 +174,13 @@ impl Engine<'_> {
                 true => self.outside(fences),
                 false => clause(self.whole, &self.whole.fenced(fences), fences, &trace),
             };
-            self.clauses.push(Clause { points, real });
-            self.last = Some((violation, trace));
+            self.clauses.push(Clause {
+                points,
+                real,
+                fences: fences.clone(),
+                violation,
+                trace,
+            });
             return Round::Failed;
         }
     }
@@ -206,10 +213,11 @@ impl Engine<'_> {
     }
 
     /// Some clause cannot be hit: the last one.
-    fn no_way_out(&mut self) -> Outcome {
-        let real = self.clauses.last().is_some_and(|clause| clause.real);
-        match self.last.take() {
-            Some((violation, trace)) if real => Outcome::Unfixable(violation, trace),
+    fn no_way_out(&self) -> Outcome {
+        match self.clauses.last() {
+            Some(clause) if clause.real => {
+                Outcome::Unfixable(clause.violation, clause.trace.clone())
+            }
             _ => Outcome::Inconclusive(Reason::TooCoarse),
         }
     }
@@ -230,6 +238,7 @@ impl Engine<'_> {
         Placement {
             cost: hitting::cost(&fences, &self.options.costs),
             fences,
+            abstraction: self.abstraction,
             states,
             why: Vec::new(),
         }

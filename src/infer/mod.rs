@@ -5,10 +5,12 @@
 //! them all, and verifies the program with it. A counterexample gives the next clause. All
 //! clauses are necessary conditions, so the first set that verifies is optimal.
 
+mod certify;
 mod clause;
 pub mod hitting;
 mod lazy;
 
+pub use certify::{Checked, certificate, check};
 pub use lazy::lazy;
 
 use crate::lang::printer::{Side, Spot};
@@ -49,6 +51,8 @@ pub struct Inference {
     pub transitions: u64,
     /// States of the largest round.
     pub peak: u64,
+    /// States of the run that proved the answer; 0 without one.
+    pub proof: u64,
     /// The demands found so far.
     pub clauses: Vec<Clause>,
 }
@@ -82,6 +86,8 @@ pub struct Placed {
 pub struct Placement {
     pub fences: PointSet,
     pub cost: u64,
+    /// The abstraction that verifies it.
+    pub abstraction: Abstraction,
     /// States of the verified program.
     pub states: u64,
     /// For each fence, in order: the counterexample that comes back without it.
@@ -103,6 +109,10 @@ pub struct Clause {
     pub points: PointSet,
     /// An execution of the exact model demands it.
     pub real: bool,
+    /// The fences of the program that the execution belongs to.
+    pub fences: PointSet,
+    pub violation: Violation,
+    pub trace: Trace,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,6 +19,8 @@ pub use sc::Sc;
 
 use crate::lang::value::Value;
 use crate::program::PlaceId;
+use std::fmt;
+use std::str::FromStr;
 
 /// In which order the pending stores of one process reach memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,6 +38,27 @@ pub enum Atomics {
     DrainPlace,
     /// All own buffers.
     DrainAll,
+}
+
+impl fmt::Display for Atomics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Atomics::DrainPlace => "drain-place",
+            Atomics::DrainAll => "drain-all",
+        })
+    }
+}
+
+impl FromStr for Atomics {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Atomics, String> {
+        match name {
+            "drain-place" => Ok(Atomics::DrainPlace),
+            "drain-all" => Ok(Atomics::DrainAll),
+            other => Err(format!("unknown treatment of atomics '{other}'")),
+        }
+    }
 }
 
 /// What became of a store.

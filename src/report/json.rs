@@ -44,7 +44,7 @@ pub struct Config {
     pub k: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<usize>,
-    pub atomics: &'static str,
+    pub atomics: String,
     pub fuse: bool,
     pub full: bool,
     pub deadlock: bool,
@@ -123,7 +123,7 @@ pub struct InferConfig {
     pub place: &'static str,
     pub cost: String,
     pub per_process: bool,
-    pub atomics: &'static str,
+    pub atomics: String,
     pub fuse: bool,
 }
 

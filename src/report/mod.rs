@@ -1,5 +1,6 @@
 //! What people and programs read: text, and JSON whose names are a contract.
 
+pub mod certificate;
 pub mod describe;
 pub mod json;
 pub mod text;
