@@ -1,14 +1,78 @@
-//! fencesmith
-pub mod cli;
-pub mod diagnostic;
-pub mod fences;
-pub mod lang;
-pub mod lower;
-pub mod memory;
-pub mod program;
-pub mod property;
-pub mod replay;
-pub mod report;
+//! fencesmith proves small concurrent programs correct under store-buffer memory models
+//! (SC, TSO, PSO), or shows an execution that breaks them.
+//!
+//! The modules stand in reading order, which is the way of the data:
+//!
+//! ```text
+//!  text ──lang──▶ syntax tree ──lower──▶ Program: one automaton per process, fence points
+//!                                           │
+//!            memory: SC · exact TSO/PSO buffers · Set · FD(k) · PD(k)    (what a step does)
+//!                                           │
+//!                         space: parallel explicit-state search          (which states exist)
+//!                            ┌──────────────┴──────────────┐
+//!                      no violation                    violation
+//!                            │                             │
+//!                       a proof                a trace, replayed on the
+//!                                              exact model (concretise)
+//! ```
+//!
+//! ```
+//! use fencesmith::memory::Atomics;
+//! use fencesmith::source::Source;
+//! use fencesmith::space::{Limits, Monitor};
+//! use fencesmith::verify::{Abstraction, Model, Options, Outcome, verify_refining};
+//!
+//! let text = "
+//!     shared bool x, y;
+//!     process p { bool r; store x = true; load r = y; }
+//!     process q { bool r; store y = true; load r = x; }
+//!     final p.r || q.r;   // one of them sees the other
+//! ";
+//! let source = Source::new("sb.fen", text);
+//! let program = fencesmith::lower::compile(&source).expect("the program is well formed");
+//! let fences = Default::default();
+//! let outcome = |model| {
+//!     let options = Options {
+//!         model,
+//!         abstraction: Abstraction::Fd { k: 1 },
+//!         atomics: Atomics::DrainPlace,
+//!         fuse: true,
+//!         reset_dead: true,
+//!         full: false,
+//!         deadlock: false,
+//!         threads: 1,
+//!         limits: Limits::default(),
+//!     };
+//!     verify_refining(&program.fenced(&fences), &options, &Monitor::default()).outcome
+//! };
+//! assert_eq!(outcome(Model::Sc), Outcome::Correct);
+//! assert_eq!(outcome(Model::Tso), Outcome::Violated);
+//! ```
+
 pub mod source;
+
+pub mod diagnostic;
+
+pub mod lang;
+
+pub mod program;
+
+pub mod lower;
+
+pub mod fences;
+
+pub mod memory;
+
+pub mod property;
+
 pub mod space;
+
+pub mod concretise;
+
 pub mod verify;
+
+pub mod replay;
+
+pub mod report;
+
+pub mod cli;

@@ -17,7 +17,7 @@ use std::time::Duration;
         0  safe\n  \
         1  a violation was found\n  \
         2  the input or the command line is wrong\n  \
-        3  inconclusive: a limit was reached, or buffers were bounded"
+        3  inconclusive: a limit was reached, buffers were bounded, or the abstraction is too coarse"
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -45,8 +45,12 @@ pub struct Verify {
     )]
     pub model: Vec<ModelName>,
     /// How store buffers are represented
-    #[arg(long, value_name = "NAME", default_value = "exact")]
+    #[arg(long, value_name = "NAME", default_value = "fd")]
     pub abs: AbstractionName,
+    /// Length of the ordered head of abstract buffers, or `auto` to refine FD from k = 1
+    /// until the answer is certain [default: auto for fd, 1 for pd]
+    #[arg(long, value_name = "N|auto", value_parser = head)]
+    pub k: Option<Head>,
     /// Longest store buffer of the exact models
     #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub bound: u64,
@@ -125,8 +129,21 @@ pub enum ModelName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AbstractionName {
+    /// Fully disjunctive partial coherence: finite, sound for any program
+    Fd,
+    /// Partially disjunctive partial coherence: fewer states, less precise
+    Pd,
+    /// Sets of stores
+    Set,
     /// As they are, up to `--bound` stores
     Exact,
+}
+
+/// The length of the ordered head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Head {
+    Auto,
+    Fixed(usize),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -199,6 +216,17 @@ impl From<AtomicsName> for Atomics {
             AtomicsName::DrainPlace => Atomics::DrainPlace,
             AtomicsName::DrainAll => Atomics::DrainAll,
         }
+    }
+}
+
+/// A head length: `auto` or a number.
+fn head(text: &str) -> Result<Head, String> {
+    match text.parse() {
+        _ if text == "auto" => Ok(Head::Auto),
+        Ok(k) if k <= 1000 => Ok(Head::Fixed(k)),
+        _ => Err(format!(
+            "'{text}' is neither `auto` nor a number from 0 to 1000"
+        )),
     }
 }
 

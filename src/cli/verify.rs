@@ -1,20 +1,23 @@
 //! `fencesmith verify` and `fencesmith replay`.
 
-use super::args::{self, AbstractionName, Common, Format};
+use super::args::{self, AbstractionName, Common, Format, Head};
 use super::{Exit, Failure, input, print, progress};
 use crate::diagnostic::{self, Diagnostic};
 use crate::fences;
+use crate::memory::Atomics;
 use crate::memory::step::Stepper;
-use crate::memory::{Atomics, Exact, Memory, Order, Sc};
 use crate::program::{PointSet, Program, PropertyKind};
 use crate::replay::{self, Replay};
-use crate::report::json::{Config, Report, SCHEMA, Stats, Timing, Violation};
+use crate::report::json::{Config, Report, SCHEMA, Stats, Timing, Tried, Violation};
 use crate::report::text::{self, Paint, count};
 use crate::report::trace::{self, TraceConfig, TraceFile};
 use crate::report::{self, describe};
 use crate::source::Source;
-use crate::space::{End, Limits};
-use crate::verify::{Abstraction, Answer, Model, Options, Outcome, Reason, verify};
+use crate::space::{End, Limits, Trace};
+use crate::verify::{
+    Abstraction, Answer, Model, Options, Outcome, Reason, memory_without_bound, verify,
+    verify_refining,
+};
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -31,6 +34,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     let monitor = progress::interruptible();
     let limits = limits(&args.common, start);
 
+    let (abstraction, refine) = abstraction(args)?;
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
     let mut models = args.model.clone();
@@ -38,11 +42,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     for model in models {
         let options = Options {
             model: model.into(),
-            abstraction: match args.abs {
-                AbstractionName::Exact => Abstraction::Exact {
-                    bound: args.bound as usize,
-                },
-            },
+            abstraction,
             atomics: args.common.atomics.into(),
             fuse: !args.common.no_fuse,
             reset_dead: true,
@@ -54,7 +54,10 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), upper(options.model));
         let answer = progress::watched(&args.common, &monitor, &what, || {
-            verify(&program, &options, &monitor)
+            match refine && options.model != Model::Sc {
+                true => verify_refining(&program, &options, &monitor),
+                false => verify(&program, &options, &monitor),
+            }
         });
         let seconds = begin.elapsed().as_secs_f64();
         let shown = Shown {
@@ -84,6 +87,23 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         print(&json_text(&reports))?;
     }
     Ok(exit)
+}
+
+/// The abstraction asked for, and whether to refine it.
+fn abstraction(args: &args::Verify) -> Result<(Abstraction, bool), Failure> {
+    let usage = |text: &str| Err(Failure::message(text));
+    let bound = args.bound as usize;
+    match (args.abs, args.k) {
+        (AbstractionName::Fd, None | Some(Head::Auto)) => Ok((Abstraction::Fd { k: 1 }, true)),
+        (AbstractionName::Fd, Some(Head::Fixed(k))) => Ok((Abstraction::Fd { k }, false)),
+        (AbstractionName::Pd, None) => Ok((Abstraction::Pd { k: 1 }, false)),
+        (AbstractionName::Pd, Some(Head::Fixed(k))) => Ok((Abstraction::Pd { k }, false)),
+        (AbstractionName::Pd, Some(Head::Auto)) => usage("--k auto goes with --abs fd"),
+        (AbstractionName::Set, None) => Ok((Abstraction::Set, false)),
+        (AbstractionName::Exact, None) => Ok((Abstraction::Exact { bound }, false)),
+        (AbstractionName::Set, Some(_)) => usage("--abs set has no --k"),
+        (AbstractionName::Exact, Some(_)) => usage("--abs exact has no --k, but a --bound"),
+    }
 }
 
 fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<PointSet, Failure> {
@@ -129,24 +149,33 @@ impl Shown<'_> {
         let Outcome::Inconclusive(reason) = self.answer.outcome else {
             return None;
         };
+        let abstraction = self.answer.abstraction;
+        let tried = match (&self.answer.tried[..], abstraction) {
+            ([(first, _), ..], Abstraction::Fd { k }) => format!(" (tried k = {first} to {k})"),
+            _ => String::new(),
+        };
+        let finer = match abstraction {
+            Abstraction::Fd { k } => format!("try --k {}", k + 1),
+            _ => "try --abs fd --k auto".to_string(),
+        };
         Some(match reason {
             Reason::Bound(bound) => format!(
-                "no violation up to bound {bound}, but some store had to wait for room: not a proof; try a larger --bound"
+                "no violation up to bound {bound}, but some store had to wait for room, so this is no proof; try a larger --bound, or --abs fd"
             ),
-            Reason::Limit(reason) => format!("no violation found so far: {reason}"),
+            Reason::Limit(reason) => format!("no violation found so far: {reason}{tried}"),
+            Reason::Spurious => format!(
+                "the counterexample exists only in the abstraction {abstraction}{tried}: it cannot be replayed on the exact model; {finer}"
+            ),
+            Reason::Undecided => format!(
+                "a counterexample was found under {abstraction}{tried}, but it is not known whether it is real: its replay was given up"
+            ),
         })
     }
 
     fn violation(&self) -> Option<Violation> {
         let (violation, trace) = self.answer.exploration.violation.as_ref()?;
         let (text, span) = match trace {
-            Some(trace) => {
-                let last = trace
-                    .steps
-                    .last()
-                    .map_or(&trace.initial, |step| &step.after);
-                describe::violation(self.program, self.source, *violation, last)
-            }
+            Some(trace) => describe::violation(self.program, self.source, *violation, trace.last()),
             None => (
                 "a violation was found; the search for its trace was interrupted".to_string(),
                 None,
@@ -206,43 +235,59 @@ impl Shown<'_> {
             count(exploration.transitions, "transition"),
             self.seconds
         );
-        match (self.answer.outcome, violation) {
-            (Outcome::Correct, _) => {
-                let _ = writeln!(out, " (proved: {work})");
+        match (self.answer.outcome, self.reason(), &violation) {
+            (Outcome::Correct, ..) => {
+                let _ = writeln!(out, " (proved{}: {work})", self.under());
             }
-            (_, Some(violation)) => {
-                let place = violation.line.map(|line| format!(" (line {line})"));
-                let _ = writeln!(out, ": {}{}", violation.text, place.unwrap_or_default());
-                let trace = exploration
-                    .violation
-                    .as_ref()
-                    .and_then(|(_, trace)| trace.as_ref());
-                if let Some(trace) = trace.filter(|_| !self.args.no_trace) {
-                    let table = text::trace(self.program, self.source, trace, paint);
-                    let _ = write!(
-                        out,
-                        "\n{table}  {} {}\n\n",
-                        paint.bad("violated:"),
-                        violation.text
-                    );
-                }
-                let _ = writeln!(out, "{}", paint.faint(&work));
+            (_, Some(reason), _) => {
+                let _ = writeln!(out, ": {reason}");
             }
-            (_, None) => {
-                let reason = self.reason().unwrap_or_default();
-                let _ = writeln!(out, ": {reason}\n{}", paint.faint(&work));
+            (_, None, violation) => {
+                let text = violation.as_ref().map_or("", |violation| &violation.text);
+                let line = violation.as_ref().and_then(|violation| violation.line);
+                let line = line.map(|line| format!(" (line {line})"));
+                let _ = writeln!(out, ": {text}{}", line.unwrap_or_default());
             }
+        }
+        if let (Some(violation), Some(trace), false) =
+            (&violation, self.trace(), self.args.no_trace)
+        {
+            let table = text::trace(self.program, self.source, trace, paint);
+            let verdict = match self.answer.outcome {
+                Outcome::Violated => paint.bad("violated:"),
+                _ => paint.unsure("in the abstraction:"),
+            };
+            let _ = write!(out, "\n{table}  {verdict} {}\n\n", violation.text);
+        }
+        if self.answer.outcome != Outcome::Correct {
+            let _ = writeln!(out, "{}", paint.faint(&format!("{work}{}", self.under())));
         }
         out
     }
 
+    /// The abstraction behind an answer, if there is one.
+    fn under(&self) -> String {
+        match self.answer.abstraction {
+            _ if self.options.model == Model::Sc => String::new(),
+            Abstraction::Exact { .. } => String::new(),
+            abstraction => format!(" by {abstraction}"),
+        }
+    }
+
+    fn trace(&self) -> Option<&Trace> {
+        let (_, trace) = self.answer.exploration.violation.as_ref()?;
+        trace.as_ref()
+    }
+
     fn json(&self) -> Report {
         let exploration = &self.answer.exploration;
-        let trace = exploration
-            .violation
-            .as_ref()
-            .and_then(|(_, trace)| trace.as_ref());
-        let Abstraction::Exact { bound } = self.options.abstraction;
+        let trace = self.trace();
+        let (abstraction, k, bound) = match self.answer.abstraction {
+            Abstraction::Exact { bound } => ("exact", None, Some(bound)),
+            Abstraction::Set => ("set", None, None),
+            Abstraction::Fd { k } => ("fd", Some(k), None),
+            Abstraction::Pd { k } => ("pd", Some(k), None),
+        };
         Report {
             schema: SCHEMA,
             tool: env!("CARGO_PKG_VERSION"),
@@ -250,8 +295,9 @@ impl Shown<'_> {
             program: self.source.name().to_string(),
             config: Config {
                 model: self.options.model.to_string(),
-                abstraction: "exact",
-                bound: Some(bound),
+                abstraction,
+                k,
+                bound,
                 atomics: atomics_name(self.options.atomics),
                 fuse: self.options.fuse,
                 full: self.options.full,
@@ -267,7 +313,13 @@ impl Shown<'_> {
             violation: self.violation(),
             initial: trace.map(|t| trace::initial(self.program, &t.initial)),
             trace: trace.map(|t| trace::steps(self.program, self.source, t)),
-            spurious: trace.map(|_| false),
+            spurious: self.answer.spurious,
+            tried: self
+                .answer
+                .tried
+                .iter()
+                .map(|&(k, states)| Tried { k, states })
+                .collect(),
             warnings: self.warnings().into_iter().map(|w| w.message).collect(),
             stats: Stats {
                 states: exploration.states,
@@ -285,13 +337,7 @@ impl Shown<'_> {
     }
 
     fn save_trace(&self) -> Result<(), Failure> {
-        let trace = self
-            .answer
-            .exploration
-            .violation
-            .as_ref()
-            .and_then(|(_, t)| t.as_ref());
-        let (Some(path), Some(trace)) = (&self.args.save_trace, trace) else {
+        let (Some(path), Some(trace)) = (&self.args.save_trace, self.trace()) else {
             return Ok(());
         };
         let file = TraceFile {
@@ -331,18 +377,13 @@ pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
         fences::find(&whole, &source, place).map_err(&wrong)
     });
     let program = whole.fenced(&fences.collect::<Result<PointSet, Failure>>()?);
-    let exact = |order| {
-        Box::new(Exact {
-            order,
-            bound: file.steps.len() + 1,
-        })
-    };
-    let memory: Box<dyn Memory> = match file.config.model.as_str() {
-        "sc" => Box::new(Sc),
-        "tso" => exact(Order::Tso),
-        "pso" => exact(Order::Pso),
+    let model = match file.config.model.as_str() {
+        "sc" => Model::Sc,
+        "tso" => Model::Tso,
+        "pso" => Model::Pso,
         other => return Err(wrong(format!("unknown memory model '{other}'"))),
     };
+    let memory = memory_without_bound(model);
     let atomics = match file.config.atomics.as_str() {
         "drain-place" => Atomics::DrainPlace,
         "drain-all" => Atomics::DrainAll,

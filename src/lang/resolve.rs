@@ -91,6 +91,8 @@ pub const MOST_LOCALS: usize = 1000;
 pub const LONGEST_ARRAY: u32 = 4096;
 /// The most shared variables and array cells of a program.
 pub const MOST_PLACES: usize = 65536;
+/// The most values that `havoc` or the `*` initialisers of one process may choose from.
+pub const MOST_CHOICES: u64 = 65536;
 
 /// Checks a program, or says everything that is wrong with it.
 pub fn resolve(ast: &Ast) -> Result<Symbols, Vec<Diagnostic>> {

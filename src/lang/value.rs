@@ -37,6 +37,11 @@ impl Domain {
         high: Value::MAX,
     };
 
+    /// The number of values.
+    pub fn size(self) -> u64 {
+        (i64::from(self.high) - i64::from(self.low) + 1).max(0) as u64
+    }
+
     pub fn contains(self, value: Value) -> bool {
         self.low <= value && value <= self.high
     }

@@ -32,6 +32,18 @@ pub struct Part {
     pub(super) marker: Marker,
     /// Stores in order; under PSO grouped by place, since only the order per place counts.
     pub(super) head: Vec<Entry>,
+    /// Stores behind the head whose order is not known, sorted by place.
+    pub(super) rest: Vec<Rest>,
+}
+
+/// Stores to one place whose order and number are not known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Rest {
+    pub place: PlaceId,
+    /// The latest of them, if the model remembers it.
+    pub latest: Option<Entry>,
+    /// Sorted, and not empty except in a skeleton.
+    pub set: Vec<Entry>,
 }
 
 /// Pending fences that do not block the process.
@@ -63,14 +75,43 @@ impl Buffers {
         self.parts.iter().any(|part| part.marker.store_store)
     }
 
-    /// All pending stores with a known order, oldest part first; under PSO by place.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    /// All pending stores with a known order, oldest part first.
+    pub fn ordered(&self) -> impl Iterator<Item = &Entry> {
         self.parts.iter().flat_map(|part| &part.head)
     }
 
-    /// The parts, oldest first: the fences before each, and its stores in order.
-    pub fn parts(&self) -> impl Iterator<Item = (Marker, &[Entry])> {
-        self.parts.iter().map(|part| (part.marker, &part.head[..]))
+    /// The parts, oldest first: the fences before each, its stores in order, and those
+    /// behind them.
+    pub fn parts(&self) -> impl Iterator<Item = (Marker, &[Entry], &[Rest])> {
+        let parts = self.parts.iter();
+        parts.map(|part| (part.marker, &part.head[..], &part.rest[..]))
+    }
+
+    /// The buffers without the contents of their sets: what states have in common that a
+    /// partially disjunctive model merges. That a set is not empty remains visible.
+    pub fn skeleton(&self) -> Buffers {
+        let mut skeleton = self.clone();
+        for rest in skeleton.parts.iter_mut().flat_map(|part| &mut part.rest) {
+            rest.set.clear();
+        }
+        skeleton
+    }
+
+    /// Unites the sets of two buffers with the same skeleton.
+    pub fn join(&self, other: &Buffers) -> Buffers {
+        let mut joined = self.clone();
+        let theirs = other.parts.iter().flat_map(|part| &part.rest);
+        let own = joined.parts.iter_mut().flat_map(|part| &mut part.rest);
+        for (own, theirs) in own.zip(theirs) {
+            theirs.set.iter().for_each(|entry| own.insert(*entry));
+        }
+        joined
+    }
+
+    /// The number of entries that are kept.
+    pub fn size(&self) -> usize {
+        let rest = self.parts.iter().flat_map(|part| &part.rest);
+        self.ordered().count() + rest.map(|rest| rest.set.len() + 1).sum::<usize>()
     }
 
     /// The part that new stores go to.
@@ -137,11 +178,43 @@ impl Buffers {
 
 impl Part {
     pub(super) fn is_empty(&self) -> bool {
-        self.head.is_empty()
+        self.head.is_empty() && self.rest.is_empty()
     }
 
     pub(super) fn holds(&self, place: PlaceId) -> bool {
-        self.head.iter().any(|entry| entry.place == place)
+        self.head.iter().any(|entry| entry.place == place) || self.rest(place).is_some()
+    }
+
+    /// The unordered stores to a place.
+    pub(super) fn rest(&self, place: PlaceId) -> Option<&Rest> {
+        self.rest.iter().find(|rest| rest.place == place)
+    }
+
+    /// Adds a store to the unordered ones of its place, as the latest if that is recorded.
+    pub(super) fn scatter(&mut self, entry: Entry, latest: Option<Entry>) {
+        let at = self.rest.partition_point(|rest| rest.place < entry.place);
+        if self
+            .rest
+            .get(at)
+            .is_none_or(|rest| rest.place != entry.place)
+        {
+            self.rest.insert(
+                at,
+                Rest {
+                    place: entry.place,
+                    latest: None,
+                    set: Vec::new(),
+                },
+            );
+        }
+        self.rest[at].latest = latest;
+        self.rest[at].insert(entry);
+    }
+
+    /// The newest store to a place among the ordered ones.
+    pub(super) fn newest_in_head(&self, place: PlaceId) -> Option<Entry> {
+        let entries = self.head.iter().rev();
+        entries.copied().find(|entry| entry.place == place)
     }
 
     /// Appends a store to the ordered stores.
@@ -162,6 +235,14 @@ impl Part {
             Order::Tso => at == 0,
             Order::Pso => at == 0 || head[at - 1].place != head[at].place,
         })
+    }
+}
+
+impl Rest {
+    fn insert(&mut self, entry: Entry) {
+        if let Err(at) = self.set.binary_search(&entry) {
+            self.set.insert(at, entry);
+        }
     }
 }
 

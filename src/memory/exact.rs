@@ -17,8 +17,8 @@ impl Memory for Exact {
 
     fn store(&self, buffers: &mut Buffers, entry: Entry) -> Stored {
         let pending = match self.order {
-            Order::Tso => buffers.entries().count(),
-            Order::Pso => buffers.entries().filter(|e| e.place == entry.place).count(),
+            Order::Tso => buffers.ordered().count(),
+            Order::Pso => buffers.ordered().filter(|e| e.place == entry.place).count(),
         };
         if pending >= self.bound {
             return Stored::NoRoom;
@@ -28,11 +28,8 @@ impl Memory for Exact {
     }
 
     fn load(&self, buffers: &Buffers, place: PlaceId) -> Loaded {
-        let newest = |entries: &[Entry]| entries.iter().rev().find(|e| e.place == place).copied();
-        match buffers
-            .newest_with(place)
-            .and_then(|part| newest(&part.head))
-        {
+        let newest = buffers.newest_with(place);
+        match newest.and_then(|part| part.newest_in_head(place)) {
             Some(entry) => Loaded::Pending(vec![entry.value]),
             None => Loaded::FromMemory,
         }

@@ -74,13 +74,21 @@ impl Act<'_> {
             Instr::Pass | Instr::Skip => {}
             Instr::Assign { local, value } => self.set(&mut now, *local, eval(value, locals)?)?,
             Instr::Havoc { local, low, high } => {
-                let values = eval(low, locals)?..=eval(high, locals)?;
+                let (low, high) = (eval(low, locals)?, eval(high, locals)?);
+                let Domain {
+                    low: least,
+                    high: most,
+                } = self.process.locals[local.index()].domain;
+                let inside = low.max(least)..=high.min(most);
+                // Of the values outside the local's range, one is enough to fail.
+                let mut outside = [low, high].into_iter();
+                let outside = outside.find(|value| low <= high && !inside.contains(value));
                 let chosen = |value| {
                     let mut now = before.clone();
                     now.effect = Effect::Local(Some(value));
                     self.try_set(now, span, *local, value)
                 };
-                return Ok(values.map(chosen).collect());
+                return Ok(inside.clone().chain(outside).map(chosen).collect());
             }
             Instr::Guard { condition, wanted } => {
                 if (eval(condition, locals)? != 0) != *wanted {

@@ -8,11 +8,13 @@
 pub mod buffers;
 mod exact;
 mod execute;
+mod partial;
 mod sc;
 pub mod step;
 
-pub use buffers::{Buffers, Entry, Marker};
+pub use buffers::{Buffers, Entry, Marker, Rest};
 pub use exact::Exact;
+pub use partial::{Partial, Rule};
 pub use sc::Sc;
 
 use crate::lang::value::Value;
@@ -60,6 +62,11 @@ pub enum Loaded {
 /// form: equal meaning, equal data.
 pub trait Memory: Send + Sync {
     fn order(&self) -> Order;
+
+    /// States that differ only in the contents of buffer sets are merged by union.
+    fn merges(&self) -> bool {
+        false
+    }
 
     /// Appends a store.
     fn store(&self, buffers: &mut Buffers, entry: Entry) -> Stored;

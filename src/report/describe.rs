@@ -119,10 +119,11 @@ pub fn violation(
     }
 }
 
-/// The stores of one process that are pending, oldest first: `x=1,2 y=0`.
+/// The stores of one process that are pending, oldest first: `x=1,2 y=0`; those whose
+/// order is not known as a set with the latest behind it: `x={0,1}:1`.
 pub fn buffers(program: &Program, buffers: &Buffers) -> String {
     let mut words: Vec<String> = Vec::new();
-    for (marker, entries) in buffers.parts() {
+    for (marker, entries, rest) in buffers.parts() {
         words.extend(marker_word(marker));
         let mut last = None;
         for entry in entries {
@@ -134,6 +135,13 @@ pub fn buffers(program: &Program, buffers: &Buffers) -> String {
                 _ => words.push(format!("{place}={}", entry.value)),
             }
             last = Some(entry.place);
+        }
+        for rest in rest {
+            let place = &program.places[rest.place.index()].name;
+            let values: Vec<String> = rest.set.iter().map(|e| e.value.to_string()).collect();
+            let latest = rest.latest.map(|latest| format!(":{}", latest.value));
+            let latest = latest.unwrap_or_default();
+            words.push(format!("{place}={{{}}}{latest}", values.join(",")));
         }
     }
     words.join(" ")

@@ -27,6 +27,9 @@ pub struct Report {
     pub trace: Option<Vec<Step>>,
     /// Whether the trace exists on the exact model; null if that was not decided.
     pub spurious: Option<bool>,
+    /// Values of k that were too small.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
     pub warnings: Vec<String>,
     pub stats: Stats,
     pub timing: Timing,
@@ -36,6 +39,9 @@ pub struct Report {
 pub struct Config {
     pub model: String,
     pub abstraction: &'static str,
+    /// The k that the answer rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<usize>,
     pub atomics: &'static str,
@@ -53,6 +59,12 @@ pub struct Violation {
     pub line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Tried {
+    pub k: usize,
+    pub states: u64,
 }
 
 #[derive(Debug, Clone, Serialize)]

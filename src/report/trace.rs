@@ -140,7 +140,7 @@ fn buffers(program: &Program, state: &Snapshot) -> Map<String, Json> {
 
 fn entries(program: &Program, buffers: &Buffers) -> Json {
     let mut all = Vec::new();
-    for (marker, stores) in buffers.parts() {
+    for (marker, stores, rest) in buffers.parts() {
         if marker.store_store {
             all.push(json!({ "fence": "ss" }));
         }
@@ -150,6 +150,12 @@ fn entries(program: &Program, buffers: &Buffers) -> Json {
         for store in stores {
             let place = &program.places[store.place.index()].name;
             all.push(json!({ "place": place, "value": store.value }));
+        }
+        for rest in rest {
+            let place = &program.places[rest.place.index()].name;
+            let set: Vec<Value> = rest.set.iter().map(|entry| entry.value).collect();
+            let latest = rest.latest.map(|latest| latest.value);
+            all.push(json!({ "place": place, "set": set, "latest": latest }));
         }
     }
     Json::Array(all)

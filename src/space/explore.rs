@@ -4,11 +4,12 @@ use super::intern::Interner;
 use super::judge::general_properties;
 use super::layout::{Layout, Overflow, State};
 use super::limits::{Limits, Monitor, StopReason};
+use super::merged;
 use super::table::Table;
 use super::trace::{self, Snapshot, Trace};
 use super::worker::{CHUNK, Level, Pause, Shared, Worker};
-use crate::memory::step::{At, Stepper, initial_values};
-use crate::program::{PlaceId, Program};
+use crate::memory::step::{Config, Stepper, initial_values};
+use crate::program::{Place, Program};
 use crate::property::Violation;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -68,7 +69,7 @@ pub enum End {
 const FIRST_SLOTS: usize = 1 << 14;
 
 /// Levels smaller than this are not worth a second thread.
-const PARALLEL: usize = 2048;
+pub(super) const PARALLEL: usize = 2048;
 
 /// Searches the state space of a program.
 pub fn explore(search: &Search) -> Exploration {
@@ -81,13 +82,13 @@ pub fn explore(search: &Search) -> Exploration {
         // A component that outgrows its field makes the search start over with wider
         // fields; the interned components stay.
         let result = match layout.words {
-            1 => Run::<1>::new(search, &interner, &layout).go(),
-            2 => Run::<2>::new(search, &interner, &layout).go(),
-            3 => Run::<3>::new(search, &interner, &layout).go(),
-            4 => Run::<4>::new(search, &interner, &layout).go(),
-            5..=8 => Run::<8>::new(search, &interner, &layout).go(),
-            9..=16 => Run::<16>::new(search, &interner, &layout).go(),
-            _ => Run::<64>::new(search, &interner, &layout).go(),
+            1 => attempt::<1>(search, &interner, &layout),
+            2 => attempt::<2>(search, &interner, &layout),
+            3 => attempt::<3>(search, &interner, &layout),
+            4 => attempt::<4>(search, &interner, &layout),
+            5..=8 => attempt::<8>(search, &interner, &layout),
+            9..=16 => attempt::<16>(search, &interner, &layout),
+            _ => attempt::<64>(search, &interner, &layout),
         };
         if let Ok(exploration) = result {
             return exploration;
@@ -96,6 +97,18 @@ pub fn explore(search: &Search) -> Exploration {
 }
 
 /// One attempt, with one layout.
+fn attempt<const N: usize>(
+    search: &Search,
+    interner: &Interner,
+    layout: &Layout,
+) -> Result<Exploration, Overflow> {
+    match search.stepper.memory.merges() {
+        true => merged::explore::<N>(search, interner, layout),
+        false => Run::<N>::new(search, interner, layout).go(),
+    }
+}
+
+/// A search that keeps every distinct state.
 struct Run<'a, const N: usize> {
     search: &'a Search<'a>,
     interner: &'a Interner<'a>,
@@ -150,32 +163,12 @@ impl<'a, const N: usize> Run<'a, N> {
         if let Some(reason) = self.grow(&Vec::new()) {
             return Ok(Some(reason));
         }
-        let stepper = self.search.stepper;
-        let program = stepper.program;
-        let configs = program.processes.iter();
-        let configs: Vec<Vec<_>> = configs
-            .map(|process| stepper.initial(process).into_iter().map(Arc::new).collect())
-            .collect();
-        let mut memory: Vec<_> = program
-            .places
-            .iter()
-            .map(|place| *initial_values(place.initial, place.domain).start())
-            .collect();
-        let mut chosen = vec![0; configs.len()];
-        loop {
-            let current: Vec<_> = configs
-                .iter()
-                .zip(&chosen)
-                .map(|(all, at)| all[*at].clone())
-                .collect();
-            let state = self.interner.pack(self.layout, &memory, &current)?;
-            if let Some(reason) = self.add_initial(state) {
-                return Ok(Some(reason));
-            }
-            if !advance(program, &mut memory, &mut chosen, &configs) {
-                return Ok(None);
-            }
-        }
+        for_each_initial(self.search.stepper, &mut |initial| {
+            let state = self
+                .interner
+                .pack(self.layout, &initial.memory, &initial.configs)?;
+            Ok(self.add_initial(state))
+        })
     }
 
     fn add_initial(&mut self, state: State<N>) -> Option<StopReason> {
@@ -346,20 +339,7 @@ impl<'a, const N: usize> Run<'a, N> {
         let (overhead, depth) = (self.overhead(), self.levels.len() as u64);
         let table_bytes = self.table.as_ref().map_or(0, Table::bytes) as u64;
         self.table = None;
-        let program = self.search.stepper.program;
-        let unreached = program.properties.iter().map(|property| {
-            let reached = |positions: &[_]| {
-                let mut positions = positions.iter();
-                positions.any(|(process, at): &(crate::program::ProcessId, _)| {
-                    self.interner
-                        .any_config(process.index(), |config| config.at == At::Loc(*at))
-                })
-            };
-            let labels = property.labels.iter();
-            let labels = labels.filter(|(_, positions)| !reached(positions));
-            labels.map(|(label, _)| label.clone()).collect()
-        });
-        let unreached = unreached.collect();
+        let unreached = self.interner.unreached();
         let unpack = |state| Snapshot::unpack(self.interner, self.layout, state);
         let all = self.levels.iter().flatten().flatten();
         let snapshots = all.filter(|_| self.search.collect).map(unpack).collect();
@@ -422,7 +402,15 @@ impl<'a, const N: usize> Run<'a, N> {
             ahead.push(found.into_inner().expect("no thread panics here").ok()?);
         }
         ahead.reverse();
-        let trace = trace::walk(self.search.stepper, self.interner, self.layout, &ahead);
+        let starts = ahead[0].iter();
+        let starts = starts.map(|state| Snapshot::unpack(self.interner, self.layout, state));
+        let settle = |after: Snapshot| {
+            let packed = self
+                .interner
+                .pack(self.layout, &after.memory, &after.configs);
+            Some((packed.ok()?, after))
+        };
+        let trace = trace::walk(self.search.stepper, starts, &ahead[1..], &settle);
         let last = trace
             .steps
             .last()
@@ -433,7 +421,7 @@ impl<'a, const N: usize> Run<'a, N> {
 }
 
 /// Runs a task once for every worker, on threads if it is worth while.
-fn in_parallel<W: Send>(
+pub(super) fn in_parallel<W: Send>(
     workers: &mut [W],
     pool: &mut Option<ThreadPool>,
     worth_while: bool,
@@ -465,30 +453,42 @@ fn chunks<const N: usize>(level: &Level<N>) -> Vec<&[State<N>]> {
     level.iter().flat_map(|piece| piece.chunks(CHUNK)).collect()
 }
 
-/// Goes on to the next combination of initial values and configurations, if there is one.
-fn advance(
-    program: &Program,
-    memory: &mut [i32],
-    chosen: &mut [usize],
-    configs: &[Vec<Arc<crate::memory::step::Config>>],
-) -> bool {
-    for (at, all) in chosen.iter_mut().zip(configs) {
-        *at += 1;
-        if *at < all.len() {
-            return true;
+/// Calls `visit` with every initial state until it gives a reason to stop.
+pub(super) fn for_each_initial(
+    stepper: &Stepper,
+    visit: &mut dyn FnMut(&Snapshot) -> Result<Option<StopReason>, Overflow>,
+) -> Result<Option<StopReason>, Overflow> {
+    let program = stepper.program;
+    let configs = program.processes.iter();
+    let configs: Vec<Vec<Arc<Config>>> = configs
+        .map(|process| stepper.initial(process).into_iter().map(Arc::new).collect())
+        .collect();
+    let values = |place: &Place| initial_values(place.initial, place.domain);
+    let mut chosen = vec![0; configs.len()];
+    let mut state = Snapshot {
+        memory: program.places.iter().map(|p| *values(p).start()).collect(),
+        configs: configs.iter().map(|all| all[0].clone()).collect(),
+    };
+    'next: loop {
+        if let Some(reason) = visit(&state)? {
+            return Ok(Some(reason));
         }
-        *at = 0;
-    }
-    for (index, value) in memory.iter_mut().enumerate() {
-        let place = &program.places[PlaceId(index as u32).index()];
-        let values = initial_values(place.initial, place.domain);
-        if *value < *values.end() {
-            *value += 1;
-            return true;
+        for (process, all) in configs.iter().enumerate() {
+            chosen[process] = (chosen[process] + 1) % all.len();
+            state.configs[process] = all[chosen[process]].clone();
+            if chosen[process] != 0 {
+                continue 'next;
+            }
         }
-        *value = *values.start();
+        for (value, place) in state.memory.iter_mut().zip(&program.places) {
+            if *value < *values(place).end() {
+                *value += 1;
+                continue 'next;
+            }
+            *value = *values(place).start();
+        }
+        return Ok(None);
     }
-    false
 }
 
 impl Exploration {

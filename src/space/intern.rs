@@ -12,7 +12,7 @@ use crate::program::{Atom, Expr, Loc, Place, PlaceId, ProcessId, Program};
 use crate::property;
 use ahash::RandomState;
 use indexmap::IndexSet;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 type Set<T> = IndexSet<T, RandomState>;
 
@@ -33,6 +33,8 @@ pub struct Interner<'a> {
 struct Tables {
     /// Per process.
     configs: Vec<Set<Arc<Config>>>,
+    /// Per process: configurations without the contents of their sets.
+    skeletons: Vec<Set<Config>>,
     /// Per process: what the general properties see of configurations.
     classes: Vec<Set<(Option<At>, Vec<Value>)>>,
     /// Per place.
@@ -65,6 +67,7 @@ impl<'a> Interner<'a> {
         };
         let tables = Tables {
             configs: program.processes.iter().map(|_| Set::default()).collect(),
+            skeletons: program.processes.iter().map(|_| Set::default()).collect(),
             classes: program.processes.iter().map(|_| Set::default()).collect(),
             values: program.places.iter().map(values).collect(),
             bytes: 0,
@@ -79,10 +82,7 @@ impl<'a> Interner<'a> {
     /// A layout with room for everything met so far and a good deal more; `None` if states
     /// would be too wide.
     pub fn layout(&self) -> Option<Layout> {
-        let tables = self
-            .tables
-            .read()
-            .expect("no thread panics while interning");
+        let tables = self.read();
         let configs = tables.configs.iter().map(|configs| {
             let now = bits_for(configs.len());
             FIRST_CONFIG_BITS.max(now + 2)
@@ -100,76 +100,80 @@ impl<'a> Interner<'a> {
 
     pub fn config_id(&self, process: usize, config: &Config) -> u32 {
         {
-            let tables = self
-                .tables
-                .read()
-                .expect("no thread panics while interning");
+            let tables = self.read();
             if let Some(id) = tables.configs[process].get_index_of(config) {
                 return id as u32;
             }
         }
-        let mut tables = self
-            .tables
-            .write()
-            .expect("no thread panics while interning");
+        let mut tables = self.write();
         tables.bytes += 2 * size_of::<Config>()
             + config.locals.len() * size_of::<Value>()
-            + config.buffers.entries().count() * size_of::<Entry>();
+            + config.buffers.size() * size_of::<Entry>();
         tables.configs[process]
             .insert_full(Arc::new(config.clone()))
             .0 as u32
     }
 
     pub fn config(&self, process: usize, id: u32) -> Arc<Config> {
-        let tables = self
-            .tables
-            .read()
-            .expect("no thread panics while interning");
+        let tables = self.read();
         tables.configs[process][id as usize].clone()
+    }
+
+    /// The number of what a configuration has in common with those it may be merged with.
+    pub fn skeleton_id(&self, process: usize, id: u32) -> u32 {
+        let config = self.config(process, id);
+        let skeleton = Config {
+            buffers: config.buffers.skeleton(),
+            ..(*config).clone()
+        };
+        let mut tables = self.write();
+        tables.skeletons[process].insert_full(skeleton).0 as u32
+    }
+
+    /// Merges two configurations with the same skeleton.
+    pub fn join(&self, process: usize, id: u32, other: u32) -> u32 {
+        let (config, other) = (self.config(process, id), self.config(process, other));
+        let joined = Config {
+            buffers: config.buffers.join(&other.buffers),
+            ..(*config).clone()
+        };
+        self.config_id(process, &joined)
     }
 
     /// How many configurations there are, over all processes.
     pub fn config_count(&self) -> usize {
-        let tables = self
-            .tables
-            .read()
-            .expect("no thread panics while interning");
+        let tables = self.read();
         tables.configs.iter().map(Set::len).sum()
     }
 
-    /// Whether some configuration of a process satisfies a condition.
-    pub fn any_config(&self, process: usize, condition: impl Fn(&Config) -> bool) -> bool {
-        let tables = self
-            .tables
-            .read()
-            .expect("no thread panics while interning");
-        tables.configs[process]
-            .iter()
-            .any(|config| condition(config))
+    /// For each property, the labels it names that no process has reached.
+    pub fn unreached(&self) -> Vec<Vec<String>> {
+        let tables = self.read();
+        let reached = |(process, at): &(ProcessId, Loc)| {
+            let mut configs = tables.configs[process.index()].iter();
+            configs.any(|config| config.at == At::Loc(*at))
+        };
+        let properties = self.program.properties.iter().map(|property| {
+            let labels = property.labels.iter();
+            let labels = labels.filter(|(_, positions)| !positions.iter().any(reached));
+            labels.map(|(label, _)| label.clone()).collect()
+        });
+        properties.collect()
     }
 
     pub fn code(&self, place: PlaceId, value: Value) -> u32 {
         {
-            let tables = self
-                .tables
-                .read()
-                .expect("no thread panics while interning");
+            let tables = self.read();
             if let Some(code) = tables.values[place.index()].get_index_of(&value) {
                 return code as u32;
             }
         }
-        let mut tables = self
-            .tables
-            .write()
-            .expect("no thread panics while interning");
+        let mut tables = self.write();
         tables.values[place.index()].insert_full(value).0 as u32
     }
 
     pub fn value(&self, place: PlaceId, code: u32) -> Value {
-        let tables = self
-            .tables
-            .read()
-            .expect("no thread panics while interning");
+        let tables = self.read();
         tables.values[place.index()][code as usize]
     }
 
@@ -230,10 +234,7 @@ impl<'a> Interner<'a> {
                 let locals = automaton.locals.iter().zip(&config.locals);
                 let locals = locals.filter(|(local, _)| local.visible);
                 let locals = locals.map(|(_, value)| *value).collect();
-                let mut tables = self
-                    .tables
-                    .write()
-                    .expect("no thread panics while interning");
+                let mut tables = self.write();
                 tables.classes[process].insert_full((seen, locals)).0 as u32
             }
         };
@@ -245,12 +246,21 @@ impl<'a> Interner<'a> {
         }
     }
 
+    fn read(&self) -> RwLockReadGuard<'_, Tables> {
+        self.tables
+            .read()
+            .expect("no thread panics while interning")
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
+        self.tables
+            .write()
+            .expect("no thread panics while interning")
+    }
+
     /// Roughly the memory that configurations take.
     pub fn bytes(&self) -> usize {
-        let tables = self
-            .tables
-            .read()
-            .expect("no thread panics while interning");
+        let tables = self.read();
         tables.bytes
     }
 }

@@ -10,6 +10,7 @@ mod intern;
 mod judge;
 mod layout;
 mod limits;
+mod merged;
 mod rows;
 mod table;
 pub mod trace;

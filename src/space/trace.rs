@@ -3,7 +3,7 @@
 use super::intern::Interner;
 use super::layout::{Layout, State};
 use crate::lang::value::Value;
-use crate::memory::step::{Config, Effect, Step, Stepper};
+use crate::memory::step::{At, Config, Effect, Step, Stepper};
 use crate::program::{ProcessId, Program};
 use crate::property::{self, View, Violation};
 use ahash::AHashSet;
@@ -36,7 +36,21 @@ pub struct Snapshot {
 #[derive(Debug, Clone, Copy)]
 pub struct Cancelled;
 
+impl Trace {
+    /// The state it ends in.
+    pub fn last(&self) -> &Snapshot {
+        self.steps.last().map_or(&self.initial, |step| &step.after)
+    }
+}
+
 impl Snapshot {
+    /// A statement of some process has failed.
+    pub fn failed(&self) -> bool {
+        self.configs
+            .iter()
+            .any(|config| matches!(config.at, At::Failed(_)))
+    }
+
     pub(super) fn unpack<const N: usize>(
         interner: &Interner,
         layout: &Layout,
@@ -96,27 +110,28 @@ impl Snapshot {
     }
 }
 
-/// Walks from an initial state through the given sets, one per level. Among the steps that
-/// lead on it prefers the process of the last step, its program before its flushes; then
-/// the order of processes and of the program text.
+/// Walks from the least initial state through the given sets of states, one per level.
+/// Among the steps that lead on it prefers the process of the last step, its program
+/// before its flushes; then the order of processes and of the program text. `settle` says
+/// which state a step really leads to, and what it looks like.
 pub(super) fn walk<const N: usize>(
     stepper: &Stepper,
-    interner: &Interner,
-    layout: &Layout,
+    starts: impl Iterator<Item = Snapshot>,
     levels: &[AHashSet<State<N>>],
+    settle: &dyn Fn(Snapshot) -> Option<(State<N>, Snapshot)>,
 ) -> Trace {
-    let starts = levels[0].iter();
-    let starts = starts.map(|state| Snapshot::unpack(interner, layout, state));
     let initial = starts.min().expect("a trace has a start");
     let mut steps: Vec<TraceStep> = Vec::new();
-    for level in &levels[1..] {
+    for level in levels {
         let now = steps.last().map_or(&initial, |step| &step.after);
         let running = steps.last().map(|step| step.process);
-        let leads_on = |step: &TraceStep| {
-            let packed = interner.pack(layout, &step.after.memory, &step.after.configs);
-            packed.is_ok_and(|state| level.contains(&state))
+        let lead_on = |step: TraceStep| {
+            let (state, after) = settle(step.after)?;
+            level
+                .contains(&state)
+                .then_some(TraceStep { after, ..step })
         };
-        let candidates = now.steps(stepper).into_iter().filter(leads_on);
+        let candidates = now.steps(stepper).into_iter().filter_map(lead_on);
         let best = candidates.min_by_key(|step| {
             let flush = matches!(step.step.effect, Effect::Flush(_));
             (Some(step.process) != running, flush)

@@ -1,7 +1,7 @@
 //! The statements of the processes.
 
 use super::constant::fold;
-use super::{Checker, Scope, Template};
+use super::{Checker, MOST_CHOICES, Scope, Template};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Block, Condition, Expr, Member, Name, Range, Stmt, StmtKind};
 use crate::lang::value::{Domain, Value};
@@ -226,6 +226,22 @@ impl Checker<'_> {
         let Some(local) = code.scope.locals.get(target.text.as_str()).copied() else {
             return;
         };
+        let constant = range.is_some_and(|range| {
+            let value = |end| self.value_in(end, code, 0);
+            value(&range.low).is_some() && value(&range.high).is_some()
+        });
+        let domains = code.template.instances.iter();
+        let mut domains = domains.filter_map(|instance| instance.locals.get(local.index));
+        if !constant && local.ranged && domains.any(|l| l.domain.size() > MOST_CHOICES) {
+            let message = format!("'{}' has too many values to choose from", target.text);
+            let help = format!(
+                "choose from at most {MOST_CHOICES}: `havoc {} in low..=high;`",
+                target.text
+            );
+            self.report
+                .push(Diagnostic::error(target.span, message).help(help));
+            return;
+        }
         let Some(range) = range else {
             if !local.ranged {
                 let message = format!("`havoc` needs a range, and '{}' has none", target.text);
@@ -239,6 +255,16 @@ impl Checker<'_> {
             let low = self.value_in(&range.low, code, bit);
             let high = self.value_in(&range.high, code, bit);
             let (Some(low), Some(high)) = (low, high) else {
+                if !local.ranged {
+                    let message = format!(
+                        "the range must be constant, since '{}' has none",
+                        target.text
+                    );
+                    let help = format!("declare '{}' as `int[low..=high]`", target.text);
+                    self.report
+                        .push(Diagnostic::error(range.span, message).help(help));
+                    return;
+                }
                 continue;
             };
             let values = Domain { low, high };
@@ -246,6 +272,9 @@ impl Checker<'_> {
             let message = match declared {
                 _ if flow.live & (1 << bit) == 0 => continue,
                 _ if low > high => format!("the range {values} is empty"),
+                _ if values.size() > MOST_CHOICES => {
+                    format!("the range {values} has more than {MOST_CHOICES} values")
+                }
                 Some(d) if low < d.low || high > d.high => {
                     format!(
                         "the range {values} leaves the range {d} of '{}'",

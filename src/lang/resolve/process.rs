@@ -3,8 +3,8 @@
 use super::code::Code;
 use super::constant::{Lookup, Problems, domain, initial, range};
 use super::{
-    Checker, Initial, Instance, Local, LocalVariable, MOST_INSTANCES, MOST_LOCALS, MOST_PROCESSES,
-    Scope, Template,
+    Checker, Initial, Instance, Local, LocalVariable, MOST_CHOICES, MOST_INSTANCES, MOST_LOCALS,
+    MOST_PROCESSES, Scope, Template,
 };
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
@@ -56,6 +56,12 @@ impl<'a> Checker<'a> {
             members.collect(&process.body);
             self.declare_labels(&members, &mut scope, &mut template);
             self.declare_locals(&members, &mut scope, &mut template);
+            if template.instances.iter().any(|i| starts(i) > MOST_CHOICES) {
+                let message = format!("process '{}' can start in too many ways", template.name);
+                let help = format!("the `*` initialisers may leave at most {MOST_CHOICES} choices");
+                let diagnostic = Diagnostic::error(process.name.span, message).help(help);
+                self.report.push(diagnostic);
+            }
             self.scopes.push(scope);
             self.templates.push(template);
         }
@@ -289,4 +295,13 @@ impl<'a> Members<'a> {
             _ => {}
         }
     }
+}
+
+/// The number of ways in which the locals of a process can be initialised.
+fn starts(instance: &Instance) -> u64 {
+    let free = instance.locals.iter();
+    let free = free.filter(|local| local.initial == Initial::Any);
+    free.fold(1, |ways: u64, local| {
+        ways.saturating_mul(local.domain.size())
+    })
 }

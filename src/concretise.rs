@@ -1,0 +1,94 @@
+//! Is an abstract counterexample real?
+//!
+//! The processes' own steps, and the values they read, are fixed by the abstract trace;
+//! flushes are free, because a set that empties in one abstract step may stand for several
+//! stores. A depth-first search looks for an execution of the exact model, with buffers
+//! as long as the trace can fill them, that takes these steps in this order and ends in a
+//! violation.
+
+use crate::memory::step::{Effect, Stepper};
+use crate::property::Violation;
+use crate::space::{Limits, Monitor, Snapshot, Trace, TraceStep};
+use ahash::AHashSet;
+
+/// What became of an abstract counterexample.
+#[derive(Debug)]
+pub enum Concrete {
+    /// It is real: an exact execution with the same steps, and what is wrong at its end.
+    Real(Violation, Trace),
+    /// No exact execution takes these steps.
+    Spurious,
+    /// The search was given up.
+    Unknown,
+}
+
+/// States to look at before giving up.
+const MOST_STATES: usize = 2_000_000;
+
+/// Looks for an exact execution that follows an abstract trace. `exact` must have the same
+/// program and the same fusing as the stepper that the trace came from.
+pub fn concretise(
+    exact: &Stepper,
+    trace: &Trace,
+    deadlock: bool,
+    limits: &Limits,
+    monitor: &Monitor,
+) -> Concrete {
+    let flush = |step: &&TraceStep| matches!(step.step.effect, Effect::Flush(_));
+    let own: Vec<&TraceStep> = trace.steps.iter().filter(|step| !flush(step)).collect();
+    let mut seen = AHashSet::new();
+    // Each level of the path holds the moves that have not been tried yet.
+    let mut path: Vec<TraceStep> = Vec::new();
+    let mut open = vec![vec![None]];
+    while let Some(moves) = open.last_mut() {
+        let Some(next) = moves.pop() else {
+            open.pop();
+            path.pop();
+            continue;
+        };
+        path.extend(next);
+        let state = path.last().map_or(&trace.initial, |step| &step.after);
+        let taken = path.iter().filter(|step| !flush(step)).count();
+        if !seen.insert((taken, state.clone())) {
+            path.pop();
+            continue;
+        }
+        if seen.len() > MOST_STATES || seen.len() % 1024 == 0 && monitor.stop(limits).is_some() {
+            return Concrete::Unknown;
+        }
+        if taken == own.len()
+            && let Some(violation) = violation(exact, state, deadlock)
+        {
+            let initial = trace.initial.clone();
+            return Concrete::Real(
+                violation,
+                Trace {
+                    initial,
+                    steps: path,
+                },
+            );
+        }
+        let follows = |step: &TraceStep| {
+            flush(&step)
+                || own.get(taken).is_some_and(|wanted| {
+                    let next = (&step.step.next, &wanted.step.next);
+                    step.process == wanted.process
+                        && step.step.path == wanted.step.path
+                        && next.0.at == next.1.at
+                        && next.0.locals == next.1.locals
+                })
+        };
+        // The program's own step is tried first: it is popped last in, first out.
+        let mut moves: Vec<TraceStep> = state.steps(exact).into_iter().filter(follows).collect();
+        moves.sort_by_key(|step| !flush(&step));
+        open.push(moves.into_iter().map(Some).collect());
+    }
+    Concrete::Spurious
+}
+
+fn violation(exact: &Stepper, state: &Snapshot, deadlock: bool) -> Option<Violation> {
+    let program = exact.program;
+    let stuck = || state.steps(exact).is_empty() && !state.all_done(program);
+    let found = state.violation(program);
+    found.or_else(|| (deadlock && stuck()).then_some(Violation::Deadlock))
+}

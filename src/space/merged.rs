@@ -1,0 +1,491 @@
+//! The search of a partially disjunctive model: states that differ only in the contents of
+//! buffer sets are one state, whose sets are the unions.
+//!
+//! A state whose sets grow is expanded again, until nothing grows any more. The result is
+//! the least fixed point of a monotone map, so it depends neither on the order of work nor
+//! on the number of threads. Each round has two phases: threads expand states and sort the
+//! successors by shard; then each shard is updated by one thread.
+
+use super::explore::{End, Exploration, PARALLEL, Search, for_each_initial, in_parallel};
+use super::intern::Interner;
+use super::judge::{Judge, Verdict};
+use super::layout::{Layout, Overflow, State};
+use super::limits::StopReason;
+use super::rows::Rows;
+use super::trace::{self, Snapshot, Trace};
+use crate::property::Violation;
+use ahash::{AHashMap, AHashSet, RandomState};
+use rayon::ThreadPool;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Parts of the state map, each owned by one thread at a time.
+const SHARDS: usize = 64;
+
+/// States expanded between two updates of the shards.
+const BATCH: usize = 1 << 15;
+
+/// States handed to a thread at a time.
+const CHUNK: usize = 256;
+
+/// A merged state by its key: the state with skeletons in place of configurations.
+struct Shard<const N: usize> {
+    states: AHashMap<State<N>, State<N>>,
+    /// Keys of states that are new or have grown in this round.
+    changed: AHashSet<State<N>>,
+    violated: bool,
+    reached_final: bool,
+}
+
+/// A thread's tables.
+struct Worker<'a, const N: usize> {
+    interner: &'a Interner<'a>,
+    layout: &'a Layout,
+    rows: Rows<'a, N>,
+    judge: Judge<'a, N>,
+    /// Per process, by configuration id.
+    skeletons: Vec<Vec<Option<u32>>>,
+    /// By process and two configurations.
+    joins: AHashMap<(u32, u32, u32), u32>,
+    successors: Vec<State<N>>,
+    /// By shard: successors with their keys.
+    outgoing: Vec<Vec<(State<N>, State<N>)>>,
+    overflow: bool,
+    transitions: u64,
+    deadlock: bool,
+}
+
+struct Merged<'a, const N: usize> {
+    search: &'a Search<'a>,
+    interner: &'a Interner<'a>,
+    layout: &'a Layout,
+    shards: Vec<Mutex<Shard<N>>>,
+    workers: Vec<Worker<'a, N>>,
+    pool: Option<ThreadPool>,
+    hasher: RandomState,
+}
+
+/// Searches to the fixed point.
+pub fn explore<const N: usize>(
+    search: &Search,
+    interner: &Interner,
+    layout: &Layout,
+) -> Result<Exploration, Overflow> {
+    let shard = || Shard {
+        states: AHashMap::new(),
+        changed: AHashSet::new(),
+        violated: false,
+        reached_final: false,
+    };
+    let worker = || Worker {
+        interner,
+        layout,
+        rows: Rows::new(search.stepper, interner, layout),
+        judge: Judge::new(search.stepper.program, interner, layout),
+        skeletons: vec![Vec::new(); layout.configs.len()],
+        joins: AHashMap::new(),
+        successors: Vec::new(),
+        outgoing: vec![Vec::new(); SHARDS],
+        overflow: false,
+        transitions: 0,
+        deadlock: false,
+    };
+    let merged: Merged<N> = Merged {
+        search,
+        interner,
+        layout,
+        shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect(),
+        workers: (0..search.threads.max(1)).map(|_| worker()).collect(),
+        pool: None,
+        hasher: RandomState::with_seeds(1, 2, 3, 4),
+    };
+    merged.go()
+}
+
+impl<const N: usize> Merged<'_, N> {
+    fn go(mut self) -> Result<Exploration, Overflow> {
+        let mut starts = Vec::new();
+        let mut stop = for_each_initial(self.search.stepper, &mut |initial| {
+            starts.push(
+                self.interner
+                    .pack(self.layout, &initial.memory, &initial.configs)?,
+            );
+            Ok(match starts.len() % 1024 {
+                0 => self.stop(starts.len() as u64, 0),
+                _ => None,
+            })
+        })?;
+        for start in &starts {
+            let key = self.workers[0].key(start)?;
+            let shard = shard_of(&self.hasher, &key);
+            self.workers[0].outgoing[shard].push((key, *start));
+        }
+        self.update_shards(starts.len())?;
+        let mut rounds = 0;
+        let mut frontier = self.take_changed();
+        while stop.is_none() && !frontier.is_empty() {
+            for batch in frontier.chunks(BATCH) {
+                self.expand(batch)?;
+                self.update_shards(batch.len())?;
+                stop = self.stop(self.states(), rounds);
+                if stop.is_some() {
+                    break;
+                }
+            }
+            rounds += 1;
+            frontier = self.take_changed();
+        }
+        let end = match stop {
+            Some(reason) => End::Limit(reason),
+            None => End::Exhausted,
+        };
+        self.report(end, rounds, &starts)
+    }
+
+    fn stop(&self, states: u64, rounds: u64) -> Option<StopReason> {
+        let limits = self.search.limits;
+        self.search.monitor.report(states, rounds);
+        if limits.max_states.is_some_and(|most| states >= most) {
+            return Some(StopReason::MaxStates);
+        }
+        if limits.max_memory.is_some_and(|most| self.bytes() > most) {
+            return Some(StopReason::MaxMemory);
+        }
+        self.search.monitor.stop(limits)
+    }
+
+    /// Lets the workers expand states and sort their successors by shard.
+    fn expand(&mut self, batch: &[State<N>]) -> Result<(), Overflow> {
+        let chunks: Vec<&[State<N>]> = batch.chunks(CHUNK).collect();
+        let cursor = AtomicUsize::new(0);
+        let hasher = &self.hasher;
+        let parallel = batch.len() >= PARALLEL;
+        in_parallel(&mut self.workers, &mut self.pool, parallel, |worker| {
+            while let Some(chunk) = chunks.get(cursor.fetch_add(1, Ordering::Relaxed)) {
+                let sorted = chunk
+                    .iter()
+                    .try_for_each(|state| worker.expand(state, hasher));
+                worker.overflow |= sorted.is_err();
+            }
+        });
+        self.check_overflow()
+    }
+
+    /// Merges what the workers have found into the shards.
+    fn update_shards(&mut self, work: usize) -> Result<(), Overflow> {
+        let mut incoming: Vec<Vec<_>> = (0..SHARDS).map(|_| Vec::new()).collect();
+        for worker in &mut self.workers {
+            for (shard, found) in worker.outgoing.iter_mut().enumerate() {
+                incoming[shard].push(std::mem::take(found));
+            }
+        }
+        let cursor = AtomicUsize::new(0);
+        let shards = &self.shards;
+        in_parallel(
+            &mut self.workers,
+            &mut self.pool,
+            work >= PARALLEL,
+            |worker| {
+                loop {
+                    let at = cursor.fetch_add(1, Ordering::Relaxed);
+                    let Some(found) = incoming.get(at) else {
+                        break;
+                    };
+                    let mut shard = shards[at].lock().expect("no thread panics here");
+                    for (key, state) in found.iter().flatten() {
+                        let merged = worker.merge(&mut shard, key, state);
+                        worker.overflow |= merged.is_err();
+                    }
+                }
+            },
+        );
+        self.check_overflow()
+    }
+
+    fn check_overflow(&self) -> Result<(), Overflow> {
+        match self.workers.iter().any(|worker| worker.overflow) {
+            true => Err(Overflow),
+            false => Ok(()),
+        }
+    }
+
+    /// The states that are new or have grown, as they are now.
+    fn take_changed(&mut self) -> Vec<State<N>> {
+        let mut changed = Vec::new();
+        for shard in &mut self.shards {
+            let shard = shard.get_mut().expect("no thread panics here");
+            let keys = std::mem::take(&mut shard.changed);
+            changed.extend(keys.iter().map(|key| shard.states[key]));
+        }
+        changed
+    }
+
+    fn states(&self) -> u64 {
+        let len = |shard: &Mutex<Shard<N>>| shard.lock().map_or(0, |shard| shard.states.len());
+        self.shards.iter().map(len).sum::<usize>() as u64
+    }
+
+    /// The size of the shards.
+    fn table_bytes(&self) -> u64 {
+        let slot = 2 * size_of::<State<N>>() + 1;
+        let slots = |shard: &Mutex<Shard<N>>| shard.lock().map_or(0, |s| s.states.capacity());
+        (self.shards.iter().map(slots).sum::<usize>() * 8 / 7 * slot) as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        let rows: usize = self.workers.iter().map(|worker| worker.rows.bytes()).sum();
+        self.table_bytes() + (rows + self.interner.bytes()) as u64
+    }
+
+    /// The merged state that a state belongs to, and its key.
+    fn settled(&self, worker: &mut Worker<N>, state: &State<N>) -> Option<(State<N>, State<N>)> {
+        let key = worker.key(state).ok()?;
+        let shard = self.shards[shard_of(&self.hasher, &key)].lock();
+        let value = shard.ok()?.states.get(&key).copied()?;
+        Some((key, value))
+    }
+
+    fn report(
+        mut self,
+        end: End,
+        rounds: u64,
+        starts: &[State<N>],
+    ) -> Result<Exploration, Overflow> {
+        let mut all = Vec::new();
+        let (mut violated, mut reached_final) = (false, false);
+        for shard in &mut self.shards {
+            let shard = shard.get_mut().expect("no thread panics here");
+            all.extend(shard.states.values().copied());
+            violated |= shard.violated;
+            reached_final |= shard.reached_final;
+        }
+        if end == End::Exhausted {
+            self.count(&all)?;
+        }
+        let violated = violated || self.workers.iter().any(|worker| worker.deadlock);
+        let violation = match violated {
+            true => Some(self.shortest(starts)),
+            false => None,
+        };
+        let unpack = |state: &State<N>| Snapshot::unpack(self.interner, self.layout, state);
+        let snapshots = match self.search.collect {
+            true => all
+                .iter()
+                .map(unpack)
+                .filter(|state| !state.failed())
+                .collect(),
+            false => Vec::new(),
+        };
+        Ok(Exploration {
+            end,
+            states: all.len() as u64,
+            transitions: self.workers.iter().map(|worker| worker.transitions).sum(),
+            depth: rounds,
+            no_room: false,
+            violation,
+            reached_final,
+            unreached: self.interner.unreached(),
+            configs: self.interner.config_count(),
+            table_bytes: self.table_bytes(),
+            bytes: self.bytes(),
+            snapshots,
+        })
+    }
+
+    /// Counts the transitions of the fixed point, and looks for deadlocks in it.
+    fn count(&mut self, all: &[State<N>]) -> Result<(), Overflow> {
+        let chunks: Vec<&[State<N>]> = all.chunks(CHUNK).collect();
+        let cursor = AtomicUsize::new(0);
+        let deadlock = self.search.deadlock;
+        let parallel = all.len() >= PARALLEL;
+        in_parallel(&mut self.workers, &mut self.pool, parallel, |worker| {
+            while let Some(chunk) = chunks.get(cursor.fetch_add(1, Ordering::Relaxed)) {
+                for state in *chunk {
+                    worker.successors.clear();
+                    if worker.judge.verdict(state) == Verdict::Failure {
+                        continue;
+                    }
+                    let found = worker.rows.successors(state, &mut worker.successors);
+                    worker.overflow |= found.is_err();
+                    worker.transitions += worker.successors.len() as u64;
+                    let stuck = deadlock && worker.successors.is_empty();
+                    worker.deadlock |= stuck && !worker.judge.all_done(state);
+                }
+            }
+        });
+        self.check_overflow()
+    }
+
+    /// A shortest trace through the merged states to a violation. If the search was ended
+    /// by a limit, states that were not found yet are left out.
+    fn shortest(&mut self, starts: &[State<N>]) -> (Violation, Option<Trace>) {
+        let mut worker = self.workers.swap_remove(0);
+        let found = self.shortest_with(&mut worker, starts);
+        self.workers.push(worker);
+        found
+    }
+
+    fn shortest_with(
+        &self,
+        worker: &mut Worker<N>,
+        starts: &[State<N>],
+    ) -> (Violation, Option<Trace>) {
+        let mut seen: AHashMap<State<N>, State<N>> = AHashMap::new();
+        let mut levels: Vec<Vec<State<N>>> = vec![Vec::new()];
+        for start in starts {
+            if let Some((key, value)) = self.settled(worker, start)
+                && seen.insert(key, value).is_none()
+            {
+                levels[0].push(key);
+            }
+        }
+        let errors = loop {
+            let level = levels.last().expect("there is a level");
+            let bad = |key: &&State<N>| worker.judge_violation(&seen[*key], self.search.deadlock);
+            let errors: Vec<State<N>> = level.iter().filter(bad).copied().collect();
+            if !errors.is_empty() {
+                break errors;
+            }
+            let mut next = Vec::new();
+            for key in level {
+                for successor in worker.successors_of(&seen[key]) {
+                    if let Some((key, value)) = self.settled(worker, &successor)
+                        && seen.insert(key, value).is_none()
+                    {
+                        next.push(key);
+                    }
+                }
+            }
+            assert!(!next.is_empty(), "a violation was seen");
+            levels.push(next);
+        };
+        let found = Snapshot::unpack(self.interner, self.layout, &seen[&errors[0]]);
+        let program = self.search.stepper.program;
+        if self.search.monitor.interrupted() {
+            return (
+                found.violation(program).unwrap_or(Violation::Deadlock),
+                None,
+            );
+        }
+        levels.pop();
+        let mut ahead: Vec<AHashSet<State<N>>> = vec![errors.into_iter().collect()];
+        for level in levels.iter().rev() {
+            let target = ahead.last().expect("there is a target");
+            let mut leading = AHashSet::new();
+            for key in level {
+                let successors = worker.successors_of(&seen[key]);
+                let mut known = successors
+                    .iter()
+                    .filter_map(|state| self.settled(worker, state));
+                if known.any(|(key, _)| target.contains(&key)) {
+                    leading.insert(*key);
+                }
+            }
+            ahead.push(leading);
+        }
+        ahead.reverse();
+        let unpack = |state: &State<N>| Snapshot::unpack(self.interner, self.layout, state);
+        let starts = ahead[0].iter().map(|key| unpack(&seen[key]));
+        let worker = std::cell::RefCell::new(worker);
+        let settle = |after: Snapshot| {
+            let packed = self
+                .interner
+                .pack(self.layout, &after.memory, &after.configs);
+            let (key, value) = self.settled(&mut worker.borrow_mut(), &packed.ok()?)?;
+            Some((key, unpack(&value)))
+        };
+        let trace = trace::walk(self.search.stepper, starts, &ahead[1..], &settle);
+        let last = trace.last().violation(program);
+        (last.unwrap_or(Violation::Deadlock), Some(trace))
+    }
+}
+
+impl<const N: usize> Worker<'_, N> {
+    fn expand(&mut self, state: &State<N>, hasher: &RandomState) -> Result<(), Overflow> {
+        let mut successors = std::mem::take(&mut self.successors);
+        successors.clear();
+        self.rows.successors(state, &mut successors)?;
+        for next in &successors {
+            let key = self.key(next)?;
+            self.outgoing[shard_of(hasher, &key)].push((key, *next));
+        }
+        self.successors = successors;
+        Ok(())
+    }
+
+    fn successors_of(&mut self, state: &State<N>) -> Vec<State<N>> {
+        let mut successors = Vec::new();
+        match self.rows.successors(state, &mut successors) {
+            Ok(_) => successors,
+            // Only states that a limit kept from being expanded can outgrow the layout.
+            Err(Overflow) => Vec::new(),
+        }
+    }
+
+    fn judge_violation(&mut self, state: &State<N>, deadlock: bool) -> bool {
+        match self.judge.verdict(state) {
+            Verdict::Violation | Verdict::Failure => true,
+            Verdict::Final => false,
+            Verdict::Fine => deadlock && self.successors_of(state).is_empty(),
+        }
+    }
+
+    /// The state with skeletons in place of configurations.
+    fn key(&mut self, state: &State<N>) -> Result<State<N>, Overflow> {
+        let mut key = *state;
+        for (process, field) in self.layout.configs.iter().enumerate() {
+            let id = field.get(state) as usize;
+            let known = &mut self.skeletons[process];
+            if known.len() <= id {
+                known.resize(id + 1, None);
+            }
+            let skeleton =
+                *known[id].get_or_insert_with(|| self.interner.skeleton_id(process, id as u32));
+            field.set(&mut key, skeleton)?;
+        }
+        Ok(key)
+    }
+
+    /// Adds a state to a shard, or merges it into the one with its key.
+    fn merge(
+        &mut self,
+        shard: &mut Shard<N>,
+        key: &State<N>,
+        state: &State<N>,
+    ) -> Result<(), Overflow> {
+        let Some(old) = shard.states.get(key).copied() else {
+            shard.states.insert(*key, *state);
+            let verdict = self.judge.verdict(state);
+            shard.violated |= matches!(verdict, Verdict::Violation | Verdict::Failure);
+            shard.reached_final |= verdict == Verdict::Final;
+            if verdict != Verdict::Failure {
+                shard.changed.insert(*key);
+            }
+            return Ok(());
+        };
+        if old == *state {
+            return Ok(());
+        }
+        let mut joined = old;
+        for (process, field) in self.layout.configs.iter().enumerate() {
+            let (own, other) = (field.get(&old), field.get(state));
+            if own != other {
+                let join = || self.interner.join(process, own, other);
+                let pair = (process as u32, own, other);
+                let id = *self.joins.entry(pair).or_insert_with(join);
+                field.set(&mut joined, id)?;
+            }
+        }
+        if joined != old {
+            shard.states.insert(*key, joined);
+            if self.judge.verdict(&joined) != Verdict::Failure {
+                shard.changed.insert(*key);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shard_of<const N: usize>(hasher: &RandomState, key: &State<N>) -> usize {
+    hasher.hash_one(key) as usize % SHARDS
+}
