@@ -120,7 +120,10 @@ fn limits(common: &Common, start: Instant) -> Limits {
     Limits {
         max_states: common.max_states,
         max_memory: common.max_memory,
-        deadline: common.timeout.map(|timeout| start + timeout),
+        // A deadline that no clock reaches is none.
+        deadline: common
+            .timeout
+            .and_then(|timeout| start.checked_add(timeout)),
     }
 }
 
