@@ -70,7 +70,7 @@ pub fn main() -> ExitCode {
         Command::Replay(replay) => verify::replay(replay),
     };
     let exit = result.unwrap_or_else(|failure| {
-        eprint!("{}", failure.render(color));
+        complain(&failure.render(color));
         Exit::Usage
     });
     ExitCode::from(exit.code())
@@ -102,4 +102,9 @@ fn print(text: &str) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Writes messages to standard error. If nobody listens there is nobody to tell.
+fn complain(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -1,7 +1,7 @@
 //! `fencesmith verify` and `fencesmith replay`.
 
 use super::args::{self, AbstractionName, Common, Format, Head};
-use super::{Exit, Failure, input, print, progress};
+use super::{Exit, Failure, complain, input, print, progress};
 use crate::diagnostic::{self, Diagnostic};
 use crate::fences;
 use crate::memory::Atomics;
@@ -77,7 +77,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
                 let warnings = shown.warnings();
                 if !args.common.quiet && !warnings.is_empty() {
                     let color = args.common.stderr_color();
-                    eprint!("{}", diagnostic::render(&source, &warnings, color));
+                    complain(&diagnostic::render(&source, &warnings, color));
                 }
                 print(&shown.text())?;
             }
