@@ -510,8 +510,9 @@ fn colours_only_where_they_are_wanted() {
     let fine = "process p { skip; }";
     let wrong = "process p { x = 1; }";
     let no_color = &[("NO_COLOR", "1")][..];
-    // What is asked for, the environment; colours in results, in errors.
-    let cases: &[(&[&str], &[(&str, &str)], bool)] = &[
+    // What is asked for, the environment, whether there are colours.
+    type Case<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)], bool);
+    let cases: &[Case] = &[
         (&[], &[], false),
         (&[], no_color, false),
         (&["--color", "never"], &[], false),
