@@ -71,6 +71,8 @@ pub mod concretise;
 
 pub mod verify;
 
+pub mod infer;
+
 pub mod replay;
 
 pub mod report;

@@ -1,6 +1,7 @@
 //! The arguments of every command.
 
 use crate::fences::FencePlace;
+use crate::infer::Where;
 use crate::memory::Atomics;
 use crate::verify::Model;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -12,10 +13,10 @@ use std::time::Duration;
 #[command(
     name = "fencesmith",
     version,
-    about = "Proves small concurrent programs correct under SC, TSO and PSO, or shows how they break",
+    about = "Proves small concurrent programs correct under SC, TSO and PSO, shows how they break, and finds the fewest fences that mend them",
     after_help = "Exit codes:\n  \
-        0  safe\n  \
-        1  a violation was found\n  \
+        0  safe, or fences were placed\n  \
+        1  a violation was found, or no fences can help\n  \
         2  the input or the command line is wrong\n  \
         3  inconclusive: a limit was reached, buffers were bounded, or the abstraction is too coarse"
 )]
@@ -28,6 +29,8 @@ pub struct Arguments {
 pub enum Command {
     /// Prove a program correct, or show an execution that breaks it
     Verify(Verify),
+    /// Find the fewest fences that make a program correct, and prove that they do
+    Infer(Infer),
     /// Run a recorded trace on the exact model and say where it stops if it does not fit
     Replay(Replay),
 }
@@ -78,6 +81,48 @@ pub struct Verify {
 }
 
 #[derive(Debug, Args)]
+pub struct Infer {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+    /// Memory models to answer for
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "tso,pso",
+        value_name = "MODEL"
+    )]
+    pub model: Vec<RelaxedName>,
+    /// How store buffers are represented: fd or pd
+    #[arg(long, value_name = "NAME", default_value = "fd")]
+    pub abs: AbstractionName,
+    /// Length of the ordered head of abstract buffers, or `auto` to refine FD from k = 1
+    /// while counterexamples turn out not to be real [default: auto for fd, 1 for pd]
+    #[arg(long, value_name = "N|auto", value_parser = head)]
+    pub k: Option<Head>,
+    /// Where fences may stand
+    #[arg(long, value_name = "WHERE", default_value = "anywhere")]
+    pub place: PlaceName,
+    /// What a fence costs: `uniform`, `loops` (ten times as much for each loop around it), or
+    /// a JSON file of "line:column" to cost, for statements that begin there
+    #[arg(long, value_name = "COST", default_value = "uniform")]
+    pub cost: String,
+    /// Find every minimal placement, up to N of them
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
+    pub all: Option<usize>,
+    /// Place fences in each instance of a template separately
+    #[arg(long)]
+    pub per_process: bool,
+    /// Show for each fence the execution that comes back without it
+    #[arg(long)]
+    pub why: bool,
+    /// Write the program with its fences to a file; needs a single --model
+    #[arg(long, value_name = "FILE")]
+    pub emit: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Args)]
 pub struct Replay {
     /// The program; `-` is standard input
     pub file: PathBuf,
@@ -97,13 +142,13 @@ pub struct Common {
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
-    /// Give up after this many states
+    /// Give up on an answer after this many states
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
-    /// Give up at this much memory, e.g. 500M or 8G
+    /// Give up on an answer at this much memory, e.g. 500M or 8G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<u64>,
-    /// Give up after this many seconds
+    /// Give up on an answer after this many seconds
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub timeout: Option<Duration>,
     /// What cas, swap and add wait for under PSO
@@ -125,6 +170,23 @@ pub enum ModelName {
     Sc,
     Tso,
     Pso,
+}
+
+/// The models under which fences make a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RelaxedName {
+    Tso,
+    Pso,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlaceName {
+    /// Before and after every statement
+    Anywhere,
+    /// Behind stores
+    AfterStore,
+    /// Before loads
+    BeforeLoad,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -171,6 +233,7 @@ impl Arguments {
     pub fn common(&self) -> &Common {
         match &self.command {
             Command::Verify(verify) => &verify.common,
+            Command::Infer(infer) => &infer.common,
             Command::Replay(replay) => &replay.common,
         }
     }
@@ -206,6 +269,25 @@ impl From<ModelName> for Model {
             ModelName::Sc => Model::Sc,
             ModelName::Tso => Model::Tso,
             ModelName::Pso => Model::Pso,
+        }
+    }
+}
+
+impl From<RelaxedName> for Model {
+    fn from(name: RelaxedName) -> Model {
+        match name {
+            RelaxedName::Tso => Model::Tso,
+            RelaxedName::Pso => Model::Pso,
+        }
+    }
+}
+
+impl From<PlaceName> for Where {
+    fn from(name: PlaceName) -> Where {
+        match name {
+            PlaceName::Anywhere => Where::Anywhere,
+            PlaceName::AfterStore => Where::AfterStore,
+            PlaceName::BeforeLoad => Where::BeforeLoad,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! input and output.
 
 mod args;
+mod infer;
 mod input;
 mod progress;
 mod verify;
@@ -67,6 +68,7 @@ pub fn main() -> ExitCode {
     let color = arguments.common().stderr_color();
     let result = match &arguments.command {
         Command::Verify(verify) => verify::run(verify),
+        Command::Infer(infer) => infer::run(infer),
         Command::Replay(replay) => verify::replay(replay),
     };
     let exit = result.unwrap_or_else(|failure| {

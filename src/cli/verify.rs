@@ -23,7 +23,6 @@ use std::time::Instant;
 
 /// Verifies a program under each model asked for.
 pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
-    let start = Instant::now();
     let (source, whole) = input::program(&args.file)?;
     let fences = fence_set(args, &source, &whole)?;
     let program = whole.fenced(&fences);
@@ -32,7 +31,6 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         .map(|&p| fences::name(&whole, &source, p))
         .collect();
     let monitor = progress::interruptible();
-    let limits = limits(&args.common, start);
 
     let (abstraction, refine) = abstraction(args)?;
     let mut exit = Exit::Fine;
@@ -49,7 +47,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             full: args.full,
             deadlock: args.deadlock,
             threads: args.common.thread_count(),
-            limits: limits.clone(),
+            limits: limits(&args.common),
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), upper(options.model));
@@ -116,14 +114,15 @@ fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<
     args.fence.iter().map(place).collect()
 }
 
-fn limits(common: &Common, start: Instant) -> Limits {
+/// The limits of one answer, from now on.
+pub fn limits(common: &Common) -> Limits {
     Limits {
         max_states: common.max_states,
         max_memory: common.max_memory,
         // A deadline that no clock reaches is none.
         deadline: common
             .timeout
-            .and_then(|timeout| start.checked_add(timeout)),
+            .and_then(|timeout| Instant::now().checked_add(timeout)),
     }
 }
 
@@ -459,11 +458,11 @@ pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn upper(model: Model) -> String {
+pub fn upper(model: Model) -> String {
     model.to_string().to_uppercase()
 }
 
-fn atomics_name(atomics: Atomics) -> &'static str {
+pub fn atomics_name(atomics: Atomics) -> &'static str {
     match atomics {
         Atomics::DrainPlace => "drain-place",
         Atomics::DrainAll => "drain-all",
@@ -471,7 +470,7 @@ fn atomics_name(atomics: Atomics) -> &'static str {
 }
 
 /// Pretty JSON with a final line break.
-fn json_text(value: &impl serde::Serialize) -> String {
+pub fn json_text(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string_pretty(value);
     text.expect("reports have string keys and finite numbers") + "\n"
 }

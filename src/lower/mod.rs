@@ -104,6 +104,7 @@ fn number_points(
         ids[location] = Some(PointId(points.len() as u32));
         points.push(FencePoint {
             template,
+            process: None,
             spots,
             depth: depths[location],
         });

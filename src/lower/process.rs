@@ -105,6 +105,7 @@ impl Builder<'_> {
             to,
             instr,
             span,
+            origin: id,
             back: false,
             fusable: false,
         });

@@ -9,7 +9,7 @@ use super::execute::{Outcome, eval, resolve};
 use super::{Atomics, Buffers, Entry, Loaded, Memory, Order, Stored};
 use crate::lang::resolve::Initial;
 use crate::lang::value::{Domain, Fault, Value};
-use crate::program::{Edge, EdgeId, Expr, Instr, Loc, LocalId, PlaceId, PointId, Process, Program};
+use crate::program::{Edge, EdgeId, Instr, Loc, PlaceId, PointId, Process, Program};
 use crate::source::Span;
 use std::collections::HashSet;
 
@@ -181,11 +181,8 @@ impl Stepper<'_> {
                 let mut approach = approach.clone();
                 approach.path.push(id);
                 if self.runs_on(process, edge) {
-                    for locals in self.local_outcomes(edge, &approach.locals) {
-                        let approach = Approach {
-                            locals,
-                            ..approach.clone()
-                        };
+                    if let Some(locals) = self.local_outcome(edge, &approach.locals) {
+                        let approach = Approach { locals, ..approach };
                         work.push((edge.to, approach));
                     }
                 } else {
@@ -205,32 +202,18 @@ impl Stepper<'_> {
         fusable && !target.out.is_empty()
     }
 
-    /// The locals after a local edge that cannot fail: none if a guard closes it.
-    fn local_outcomes(&self, edge: &Edge, locals: &[Value]) -> Vec<Vec<Value>> {
-        let with = |local: LocalId, value: Value| {
-            let mut locals = locals.to_vec();
-            locals[local.index()] = value;
-            locals
-        };
+    /// The locals after a local edge that cannot fail; `None` if a guard closes it.
+    fn local_outcome(&self, edge: &Edge, locals: &[Value]) -> Option<Vec<Value>> {
+        let value = |expr| eval(expr, locals).expect("a fusable edge cannot fail");
+        let mut after = locals.to_vec();
         match &edge.instr {
-            Instr::Assign { local, value } => {
-                let value = eval(value, locals).expect("a fusable edge cannot fail");
-                vec![with(*local, value)]
+            Instr::Assign { local, value: expr } => after[local.index()] = value(expr),
+            Instr::Guard { condition, wanted } if (value(condition) != 0) != *wanted => {
+                return None;
             }
-            Instr::Havoc { local, low, high } => {
-                let end = |e: &Expr<LocalId>| eval(e, locals).expect("a fusable edge cannot fail");
-                let values = (end(low)..=end(high)).rev();
-                values.map(|value| with(*local, value)).collect()
-            }
-            Instr::Guard { condition, wanted } => {
-                let value = eval(condition, locals).expect("a fusable edge cannot fail");
-                match (value != 0) == *wanted {
-                    true => vec![locals.to_vec()],
-                    false => Vec::new(),
-                }
-            }
-            _ => vec![locals.to_vec()],
+            _ => {}
         }
+        Some(after)
     }
 
     /// Sorts a last edge: finished if it needs no memory, otherwise noted with what it

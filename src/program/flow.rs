@@ -36,7 +36,8 @@ pub fn back_edges(process: &mut Process) {
     }
 }
 
-/// Decides for each edge whether it may run together with the edge after it.
+/// Decides for each edge whether it may run together with the edge after it. A choice of
+/// values never does: choices in a row would multiply within one step.
 pub fn fusable(process: &mut Process) {
     let locals = &process.locals;
     let domain = |local: &LocalId| locals[local.index()].domain;
@@ -51,9 +52,6 @@ pub fn fusable(process: &mut Process) {
             Instr::Pass => true,
             Instr::Skip => !visible(edge.from),
             Instr::Assign { local, value } => !visible(edge.from) && takes(*local, value),
-            Instr::Havoc { local, low, high } => {
-                !visible(edge.from) && takes(*local, low) && takes(*local, high)
-            }
             Instr::Guard { condition, .. } => {
                 !visible(edge.from) && condition.interval(&domain).is_some()
             }

@@ -115,6 +115,8 @@ pub struct Edge {
     pub instr: Instr,
     /// The statement it belongs to.
     pub span: Span,
+    /// In a fenced program, the edge of the whole program that it comes from.
+    pub origin: EdgeId,
     /// It closes a loop.
     pub back: bool,
     /// It may run together with the edge after it as one step: it touches neither memory
@@ -191,6 +193,8 @@ pub struct PlaceRef {
 #[derive(Debug, Clone)]
 pub struct FencePoint {
     pub template: usize,
+    /// The one process it belongs to, if points are not shared by instances.
+    pub process: Option<String>,
     /// Every place in the text that means this position, the one to show first.
     pub spots: Vec<Spot>,
     /// The number of loops around it.
@@ -243,6 +247,9 @@ impl Program {
     pub fn fenced(&self, fences: &PointSet) -> Program {
         let mut program = self.clone();
         for id in 0..program.processes.len() {
+            for (index, edge) in program.processes[id].edges.iter_mut().enumerate() {
+                edge.origin = EdgeId(index as u32);
+            }
             let moved =
                 shape::contract(&mut program.processes[id], |point| fences.contains(&point));
             let process = &mut program.processes[id];
@@ -252,6 +259,25 @@ impl Program {
             program.relocate(ProcessId(id as u32), &moved);
         }
         program.finish();
+        program
+    }
+
+    /// The program with fence points of their own for every process, where normally the
+    /// instances of a template share them.
+    pub fn per_process(&self) -> Program {
+        let mut program = self.clone();
+        program.points.clear();
+        for process in &mut program.processes {
+            for location in &mut process.locations {
+                if let Some(shared) = location.point {
+                    location.point = Some(PointId(program.points.len() as u32));
+                    program.points.push(FencePoint {
+                        process: Some(process.name.clone()),
+                        ..self.points[shared.index()].clone()
+                    });
+                }
+            }
+        }
         program
     }
 

@@ -83,3 +83,84 @@ pub struct Timing {
     pub states_per_s: f64,
     pub peak_bytes: u64,
 }
+
+/// The answer of `infer` for one program under one memory model.
+#[derive(Debug, Serialize)]
+pub struct Inference {
+    pub schema: &'static str,
+    pub tool: &'static str,
+    pub command: &'static str,
+    pub program: String,
+    pub config: InferConfig,
+    pub outcome: &'static str,
+    /// Why there is no placement, and what to try.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The cheapest placement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+    /// Every minimal placement, cheapest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placements: Option<Vec<Placement>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Initial>,
+    /// The execution that no fence can prevent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Vec<Step>>,
+    /// Values of k that were too small.
+    pub tried: Vec<usize>,
+    pub stats: InferStats,
+    pub timing: InferTiming,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct InferConfig {
+    pub model: String,
+    pub abstraction: &'static str,
+    /// The k that the answer rests on.
+    pub k: usize,
+    pub engine: &'static str,
+    pub place: &'static str,
+    pub cost: String,
+    pub per_process: bool,
+    pub atomics: &'static str,
+    pub fuse: bool,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Placement {
+    pub cost: u64,
+    pub verified: bool,
+    pub optimality: &'static str,
+    pub fences: Vec<Fence>,
+}
+
+/// A fence next to the statement that begins at this line and column.
+#[derive(Debug, Clone, Serialize)]
+pub struct Fence {
+    pub process: String,
+    pub line: u32,
+    pub column: u32,
+    pub position: &'static str,
+    pub text: String,
+    pub kind: &'static str,
+    /// The execution that comes back without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<Vec<Step>>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct InferStats {
+    /// Over all rounds.
+    pub states: u64,
+    pub transitions: u64,
+    /// Of the largest round.
+    pub peak_states: u64,
+    pub rounds: u64,
+    pub clauses: usize,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct InferTiming {
+    pub total_s: f64,
+}

@@ -84,10 +84,8 @@ pub fn explore(search: &Search) -> Exploration {
         let result = match layout.words {
             1 => attempt::<1>(search, &interner, &layout),
             2 => attempt::<2>(search, &interner, &layout),
-            3 => attempt::<3>(search, &interner, &layout),
-            4 => attempt::<4>(search, &interner, &layout),
-            5..=8 => attempt::<8>(search, &interner, &layout),
-            9..=16 => attempt::<16>(search, &interner, &layout),
+            3..=4 => attempt::<4>(search, &interner, &layout),
+            5..=16 => attempt::<16>(search, &interner, &layout),
             _ => attempt::<64>(search, &interner, &layout),
         };
         if let Ok(exploration) = result {
