@@ -219,21 +219,21 @@ fn one_fence_in_mutexes_and_locks() {
 fn two_fences_in_algorithms() {
     let cases = algorithms(&["litmus", "lock", "mutex"]);
     check(cases, 500, |seed, case| {
-        case.check_pairs(seed, 10, &BUFFERED)
+        case.check_pairs(seed, 8, &BUFFERED)
     });
 }
 
 #[test]
 fn one_fence_in_random_programs() {
-    let cases = random_programs(0..120);
+    let cases = random_programs(0..80);
     check(cases, 1_000, |_, case| case.check_single(&[Model::Pso]));
 }
 
 #[test]
 fn two_fences_in_random_programs() {
-    let cases = random_programs(300..500);
-    check(cases, 1_000, |seed, case| {
-        case.check_pairs(seed, 10, &BUFFERED)
+    let cases = random_programs(300..420);
+    check(cases, 800, |seed, case| {
+        case.check_pairs(seed, 8, &BUFFERED)
     });
 }
 
