@@ -73,7 +73,7 @@ pub fn main() -> ExitCode {
         Command::Replay(replay) => verify::replay(replay),
     };
     let exit = result.unwrap_or_else(|failure| {
-        eprint!("{}", failure.render(color));
+        complain(&failure.render(color));
         Exit::Usage
     });
     ExitCode::from(exit.code())
@@ -105,4 +105,9 @@ fn print(text: &str) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Writes messages to standard error. If nobody listens there is nobody to tell.
+fn complain(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }

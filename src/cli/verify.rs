@@ -1,7 +1,7 @@
 //! `fencesmith verify` and `fencesmith replay`.
 
 use super::args::{self, AbstractionName, Common, Format, Head};
-use super::{Exit, Failure, input, print, progress};
+use super::{Exit, Failure, complain, input, print, progress};
 use crate::diagnostic::{self, Diagnostic};
 use crate::fences;
 use crate::memory::step::Stepper;
@@ -74,7 +74,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
                 let warnings = shown.warnings();
                 if !args.common.quiet && !warnings.is_empty() {
                     let color = args.common.stderr_color();
-                    eprint!("{}", diagnostic::render(&source, &warnings, color));
+                    complain(&diagnostic::render(&source, &warnings, color));
                 }
                 print(&shown.text())?;
             }
@@ -118,7 +118,10 @@ pub fn limits(common: &Common) -> Limits {
     Limits {
         max_states: common.max_states,
         max_memory: common.max_memory,
-        deadline: common.timeout.map(|timeout| Instant::now() + timeout),
+        // A deadline that no clock reaches is none.
+        deadline: common
+            .timeout
+            .and_then(|timeout| Instant::now().checked_add(timeout)),
     }
 }
 

@@ -1,0 +1,128 @@
+//! The answer does not depend on the number of threads, and fusing steps changes only how
+//! many states there are.
+
+mod programs;
+
+use fencesmith::program::Program;
+use fencesmith::report::trace;
+use fencesmith::source::Source;
+use fencesmith::verify::{Model, Options, Outcome};
+use programs::{MODELS, answer, exact, program, source};
+
+/// Small programs of every kind, and some whose levels are large enough for several
+/// threads: these with the model under which they are.
+const SMALL: &[&str] = &[
+    "barrier/sense-data",
+    "barrier/tournament-4",
+    "litmus/4.2w",
+    "litmus/iriw",
+    "litmus/sb",
+    "lock/clh",
+    "lock/ttas-broken",
+    "mutex/burns-2",
+    "mutex/peterson",
+    "mutex/szymanski",
+    "paper/fast0",
+    "queue/chase-lev",
+    "queue/michael-scott",
+    "protocol/seqlock",
+];
+
+const LARGE: &[(&str, Model)] = &[
+    ("lock/clh-3", Model::Tso),
+    ("mutex/bakery-3", Model::Sc),
+    ("mutex/burns-3", Model::Pso),
+    ("mutex/filter-3", Model::Sc),
+    ("mutex/lamport-fast-3", Model::Pso),
+];
+
+const BOUND: usize = 2;
+
+/// Everything about an answer that must not depend on threads.
+#[derive(Debug, PartialEq)]
+struct Facts {
+    outcome: Outcome,
+    states: u64,
+    transitions: u64,
+    depth: u64,
+    configurations: usize,
+    no_room: bool,
+    reached_final: bool,
+    unreached: Vec<Vec<String>>,
+    violation: String,
+    initial: Option<trace::Initial>,
+    steps: Option<Vec<trace::Step>>,
+}
+
+fn facts(source: &Source, program: &Program, options: &Options) -> Facts {
+    let answer = answer(program, options);
+    let found = answer.exploration;
+    let violation = found.violation.as_ref();
+    let trace = violation.and_then(|(_, trace)| trace.as_ref());
+    Facts {
+        outcome: answer.outcome,
+        states: found.states,
+        transitions: found.transitions,
+        depth: found.depth,
+        configurations: found.configs,
+        no_room: found.no_room,
+        reached_final: found.reached_final,
+        unreached: found.unreached,
+        violation: format!("{:?}", violation.map(|(violation, _)| violation)),
+        initial: trace.map(|trace| trace::initial(program, &trace.initial)),
+        steps: trace.map(|trace| trace::steps(program, source, trace)),
+    }
+}
+
+/// Checks one program under one model; gives the number of states.
+fn check(name: &str, model: Model, full: bool) -> u64 {
+    let source = source(name);
+    let program = program(&source).fenced(&Default::default());
+    let [fused, unfused] = [true, false].map(|fuse| {
+        let with = |threads| {
+            let options = Options {
+                fuse,
+                full,
+                threads,
+                ..exact(model, BOUND)
+            };
+            facts(&source, &program, &options)
+        };
+        let alone = with(1);
+        for threads in [2, 4] {
+            let say = || format!("{name} under {model}, {threads} threads, fuse {fuse}");
+            assert_eq!(alone, with(threads), "{}", say());
+        }
+        let violated = alone.outcome == Outcome::Violated;
+        assert_eq!(alone.steps.is_some(), violated, "{name} under {model}");
+        alone
+    });
+    let say = format!("{name} under {model}, full {full}");
+    assert_eq!(fused.outcome, unfused.outcome, "{say}");
+    if full || fused.outcome != Outcome::Violated {
+        assert!(fused.states <= unfused.states, "{say}");
+        assert!(fused.transitions <= unfused.transitions, "{say}");
+    }
+    let length = |facts: &Facts| facts.steps.as_ref().map_or(0, Vec::len);
+    assert!(length(&fused) <= length(&unfused), "{say}");
+    unfused.states
+}
+
+#[test]
+fn small_programs() {
+    for name in SMALL {
+        for model in MODELS {
+            let first = check(name, model, false);
+            let all = check(name, model, true);
+            assert!(first <= all, "{name} under {model}");
+        }
+    }
+}
+
+#[test]
+fn large_programs() {
+    for (name, model) in LARGE {
+        let states = check(name, *model, false);
+        assert!(states > 10_000, "{name} under {model}: {states} states");
+    }
+}

@@ -1,0 +1,253 @@
+//! A fence point is where a person can type a fence: the program with the fence typed in
+//! behaves like the program that waits at the point, wherever in the text the point may be
+//! written.
+
+mod oracle;
+mod programs;
+
+use fencesmith::fences;
+use fencesmith::lang::ast::FenceKind;
+use fencesmith::lang::printer::{Spot, print_with_fences};
+use fencesmith::lang::value::Value;
+use fencesmith::memory::step::{Config, Stepper};
+use fencesmith::memory::{Atomics, Buffers};
+use fencesmith::program::{PointId, PointSet, Program};
+use fencesmith::source::Source;
+use fencesmith::space::{End, Limits, Monitor, Search, explore};
+use fencesmith::verify::{Abstraction, Model, Outcome, Reason, memory};
+use oracle::generate;
+use programs::{answer, capped, exact, names, program, source};
+use rayon::prelude::*;
+use std::collections::HashSet;
+
+const BOUND: usize = 2;
+
+/// Larger programs are compared as far as this many states decide them.
+const MAX_STATES: u64 = 20_000;
+
+/// Larger spaces than this are not compared state by state.
+const MAX_COMPARED: u64 = 3_000;
+
+/// What is known of a program under one model, unless there are too many states to know.
+fn outcome(program: &Program, model: Model) -> Option<Outcome> {
+    let options = capped(exact(model, BOUND), MAX_STATES);
+    match answer(program, &options).outcome {
+        Outcome::Inconclusive(Reason::Limit(_)) => None,
+        outcome => Some(outcome),
+    }
+}
+
+/// A state without the positions of its processes.
+type Shadow = (Vec<Value>, Vec<(Vec<Value>, Buffers)>);
+
+/// All reachable states without their positions, unless there are too many. A typed fence
+/// is one more position, with the same values around it as the position it stands at, so
+/// this is the same for a program that waits at a point.
+fn shadows(program: &Program, model: Model) -> Option<HashSet<Shadow>> {
+    let stepper = Stepper {
+        program,
+        memory: &*memory(model, Abstraction::Exact { bound: BOUND }),
+        atomics: Atomics::DrainPlace,
+        fuse: false,
+        reset_dead: false,
+        labelled: false,
+    };
+    let found = explore(&Search {
+        stepper: &stepper,
+        limits: &Limits {
+            max_states: Some(MAX_COMPARED),
+            ..Limits::default()
+        },
+        monitor: &Monitor::default(),
+        threads: 1,
+        full: true,
+        deadlock: false,
+        collect: true,
+    });
+    let shadow = |config: &Config| (config.locals.clone(), config.buffers.clone());
+    let all = found.snapshots.into_iter().map(|state| {
+        let configs = state.configs.iter().map(|config| shadow(config));
+        (state.memory, configs.collect())
+    });
+    (found.end == End::Exhausted).then(|| all.collect())
+}
+
+/// How many comparisons were made, and how many of the programs compared were violated.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    compared: usize,
+    /// State by state.
+    exactly: usize,
+    violated: usize,
+}
+
+impl Tally {
+    fn add(self, other: Tally) -> Tally {
+        Tally {
+            compared: self.compared + other.compared,
+            exactly: self.exactly + other.exactly,
+            violated: self.violated + other.violated,
+        }
+    }
+}
+
+/// A program, as it is and lowered.
+struct Case {
+    source: Source,
+    whole: Program,
+}
+
+impl Case {
+    fn new(source: Source) -> Case {
+        let whole = program(&source);
+        Case { source, whole }
+    }
+
+    /// Compares the program that waits at some points with the text that has fences there.
+    fn check(&self, fences: &[(PointId, Spot)], model: Model) -> Tally {
+        let points: PointSet = fences.iter().map(|(point, _)| *point).collect();
+        let spots = fences.iter().map(|(_, spot)| (*spot, FenceKind::Full));
+        let text = print_with_fences(&self.source, &spots.collect::<Vec<_>>());
+        let typed = program(&Source::new("typed.fen", text.clone()));
+        let waits = self.whole.fenced(&points);
+        let typed = typed.fenced(&PointSet::new());
+        let say = || format!("{} under {model}, {fences:?}\n{text}", self.source.name());
+        let mut tally = Tally::default();
+        if let (Some(waits), Some(typed)) = (outcome(&waits, model), outcome(&typed, model)) {
+            assert_eq!(waits, typed, "{}", say());
+            tally.compared = 1;
+            tally.violated = usize::from(typed == Outcome::Violated);
+        }
+        if let (Some(waits), Some(typed)) = (shadows(&waits, model), shadows(&typed, model)) {
+            let difference = waits.symmetric_difference(&typed).next();
+            assert_eq!(difference, None, "{}", say());
+            tally.exactly = 1;
+        }
+        tally
+    }
+
+    /// All spots of all points.
+    fn spots(&self) -> Vec<(PointId, Spot)> {
+        let points = self.whole.points.iter().enumerate();
+        let spots = points.flat_map(|(index, point)| {
+            let id = PointId(index as u32);
+            point.spots.iter().map(move |spot| (id, *spot))
+        });
+        spots.collect()
+    }
+
+    fn check_single(&self, models: &[Model]) -> Tally {
+        let spots = self.spots();
+        let runs = spots
+            .iter()
+            .flat_map(|spot| models.iter().map(move |model| (spot, *model)));
+        runs.map(|(spot, model)| self.check(&[*spot], model))
+            .fold(Tally::default(), Tally::add)
+    }
+
+    /// Random pairs of spots, of the same point or of two.
+    fn check_pairs(&self, seed: u64, pairs: usize, models: &[Model]) -> Tally {
+        let spots = self.spots();
+        let mut random = Random(seed);
+        let runs = (0..pairs).filter(|_| spots.len() > 1).map(|_| {
+            let pair = [random.pick(&spots), random.pick(&spots)];
+            let model = random.pick(models);
+            self.check(&pair, model)
+        });
+        runs.fold(Tally::default(), Tally::add)
+    }
+}
+
+/// A small generator: the same seed gives the same numbers.
+struct Random(u64);
+
+impl Random {
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        from[((mixed ^ (mixed >> 31)) % from.len() as u64) as usize]
+    }
+}
+
+/// Checks every case in parallel; both verdicts must have turned up often enough.
+fn check(cases: Vec<Case>, least: usize, of: impl Fn(u64, &Case) -> Tally + Sync) {
+    let numbered: Vec<(u64, Case)> = (0..).zip(cases).collect();
+    let tally = numbered
+        .par_iter()
+        .map(|(index, case)| of(*index, case))
+        .reduce(Tally::default, Tally::add);
+    println!("{tally:?}");
+    assert!(tally.compared >= least, "{tally:?}");
+    assert!(tally.exactly * 10 >= tally.compared, "{tally:?}");
+    assert!(tally.violated * 20 >= tally.compared, "{tally:?}");
+    assert!(tally.violated * 20 <= tally.compared * 19, "{tally:?}");
+}
+
+fn algorithms(folders: &[&str]) -> Vec<Case> {
+    let names = names(folders);
+    names.iter().map(|name| Case::new(source(name))).collect()
+}
+
+fn random_programs(seeds: std::ops::Range<u64>) -> Vec<Case> {
+    let options = generate::Options {
+        max_processes: 2,
+        ..generate::Options::default()
+    };
+    let texts = seeds.map(|seed| (seed, generate::program(seed, &options)));
+    texts
+        .map(|(seed, text)| Case::new(Source::new(format!("random program {seed}"), text)))
+        .collect()
+}
+
+const BUFFERED: [Model; 2] = [Model::Tso, Model::Pso];
+
+#[test]
+fn one_fence_in_litmus_shapes() {
+    let cases = algorithms(&["litmus"]);
+    check(cases, 1_000, |_, case| case.check_single(&BUFFERED));
+}
+
+#[test]
+fn one_fence_in_mutexes_and_locks() {
+    let cases = algorithms(&["mutex", "lock"]);
+    check(cases, 500, |_, case| case.check_single(&[Model::Pso]));
+}
+
+#[test]
+fn two_fences_in_algorithms() {
+    let cases = algorithms(&["litmus", "lock", "mutex"]);
+    check(cases, 500, |seed, case| {
+        case.check_pairs(seed, 8, &BUFFERED)
+    });
+}
+
+#[test]
+fn one_fence_in_random_programs() {
+    let cases = random_programs(0..80);
+    check(cases, 1_000, |_, case| case.check_single(&[Model::Pso]));
+}
+
+#[test]
+fn two_fences_in_random_programs() {
+    let cases = random_programs(300..420);
+    check(cases, 800, |seed, case| {
+        case.check_pairs(seed, 8, &BUFFERED)
+    });
+}
+
+#[test]
+fn every_point_is_found_by_its_name() {
+    let mut cases = random_programs(0..200);
+    cases.extend(algorithms(&["litmus", "lock", "mutex", "paper", "queue"]));
+    for case in cases {
+        for index in 0..case.whole.points.len() {
+            let point = PointId(index as u32);
+            let name = fences::name(&case.whole, &case.source, point);
+            let place = name.parse().expect("a name is a place");
+            let found = fences::find(&case.whole, &case.source, place);
+            assert_eq!(found, Ok(point), "{name} in {}", case.source.name());
+        }
+    }
+}

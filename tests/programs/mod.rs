@@ -1,0 +1,97 @@
+//! The programs under `algorithms/`, and short ways to verify them on the exact models.
+
+// Each test binary uses a part of this module.
+#![allow(dead_code)]
+
+use fencesmith::lower::compile;
+use fencesmith::memory::Atomics;
+use fencesmith::program::Program;
+use fencesmith::source::Source;
+use fencesmith::space::{Limits, Monitor};
+use fencesmith::verify::{Abstraction, Answer, Model, Options, verify};
+use std::path::{Path, PathBuf};
+
+pub const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
+
+/// Where the programs are.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("algorithms")
+}
+
+/// The programs of some folders, as `folder/name`, in order.
+pub fn names(folders: &[&str]) -> Vec<String> {
+    let mut names = Vec::new();
+    for folder in folders {
+        let files = std::fs::read_dir(root().join(folder)).expect("the folder exists");
+        for file in files {
+            let path = file.expect("the folder can be read").path();
+            if path.extension().is_some_and(|ending| ending == "fen") {
+                let stem = path.file_stem().expect("a file has a name");
+                names.push(format!("{folder}/{}", stem.display()));
+            }
+        }
+    }
+    names.sort();
+    names
+}
+
+/// The folders of programs, in order.
+pub fn folders() -> Vec<String> {
+    let entries = std::fs::read_dir(root()).expect("the folder exists");
+    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+    let folders = paths.filter(|path| path.is_dir());
+    let mut names: Vec<String> = folders
+        .filter_map(|path| Some(path.file_name()?.to_str()?.to_string()))
+        .collect();
+    names.sort();
+    names
+}
+
+pub fn path(name: &str) -> PathBuf {
+    root().join(format!("{name}.fen"))
+}
+
+/// The text of a program.
+pub fn source(name: &str) -> Source {
+    let path = path(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Source::new(path.display().to_string(), text)
+}
+
+/// Compiles a text that is a program.
+pub fn program(source: &Source) -> Program {
+    compile(source).unwrap_or_else(|errors| {
+        let errors = fencesmith::diagnostic::render(source, &errors, false);
+        panic!("{errors}\n{}", source.text())
+    })
+}
+
+/// The exact model with buffers up to `bound`, one thread, no limits.
+pub fn exact(model: Model, bound: usize) -> Options {
+    Options {
+        model,
+        abstraction: Abstraction::Exact { bound },
+        atomics: Atomics::DrainPlace,
+        fuse: true,
+        reset_dead: true,
+        full: false,
+        deadlock: false,
+        threads: 1,
+        limits: Limits::default(),
+    }
+}
+
+/// Gives up after this many states.
+pub fn capped(options: Options, max_states: u64) -> Options {
+    Options {
+        limits: Limits {
+            max_states: Some(max_states),
+            ..options.limits
+        },
+        ..options
+    }
+}
+
+pub fn answer(program: &Program, options: &Options) -> Answer {
+    verify(program, options, &Monitor::default())
+}
