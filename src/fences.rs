@@ -68,10 +68,13 @@ pub fn find_in(
             source.text()[low..high].chars().all(char::is_whitespace)
         }
     };
-    let mut points = program.points.iter();
-    let here = |point: &FencePoint| wanted(point) && point.spots.iter().any(matches);
-    if let Some(index) = points.position(here) {
-        return Ok(PointId(index as u32));
+    // Typed behind a body without braces, a fence stands behind the whole statement.
+    let points = program.points.iter().enumerate();
+    let points = points.filter(|(_, point)| wanted(point));
+    let spots = points.flat_map(|(id, point)| point.spots.iter().map(move |spot| (id, spot)));
+    let here = spots.filter(|(_, spot)| matches(spot));
+    if let Some((id, _)) = here.min_by_key(|(_, spot)| spot.body.is_some()) {
+        return Ok(PointId(id as u32));
     }
     let spots = program.points.iter().flat_map(|point| &point.spots);
     let positions = spots.map(|spot| source.position(offset(spot)));

@@ -9,6 +9,7 @@ use crate::property::Violation;
 use crate::report::trace::{self, Initial, Step};
 use crate::source::Source;
 use crate::space::{Snapshot, Trace, TraceStep};
+use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -81,7 +82,13 @@ fn fits(step: &Step, recorded: &Step) -> bool {
         recorded.column,
         &recorded.locals,
     );
-    own == wanted && step.place == recorded.place && step.value == recorded.value
+    let same = |own: &Map<String, Json>, recorded: &Map<String, Json>| {
+        recorded.is_empty() || own == recorded
+    };
+    own == wanted
+        && (&step.place, step.value) == (&recorded.place, recorded.value)
+        && same(&step.memory, &recorded.memory)
+        && same(&step.buffers, &recorded.buffers)
 }
 
 /// The initial state that a record describes, if the program has it.

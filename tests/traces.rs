@@ -55,7 +55,7 @@ fn every_trace_fits_and_violates() {
                 let say = || format!("{name} under {model}, {more:?}: {again:?}");
                 assert_eq!(again.code, 1, "{}", say());
                 assert_eq!(again.stderr, "", "{}", say());
-                let fits = format!("all {steps} steps fit, and at the end: ");
+                let fits = format!("the trace fits ({steps} steps), and at its end: ");
                 assert!(again.stdout.contains(&fits), "{}", say());
                 // Both runs name the same thing.
                 let what = again.stdout.split_once("at the end: ").expect("a reason").1;

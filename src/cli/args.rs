@@ -9,16 +9,18 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
+const EXIT_CODES: &str = "Exit codes:
+  0  safe, or fences were placed
+  1  a violation was found, or no fences can help
+  2  the input or the command line is wrong
+  3  inconclusive: a limit was reached, buffers were bounded, or the abstraction is too coarse";
+
 #[derive(Debug, Parser)]
 #[command(
     name = "fencesmith",
     version,
     about = "Proves small concurrent programs correct under SC, TSO and PSO, shows how they break, and finds the fewest fences that mend them",
-    after_help = "Exit codes:\n  \
-        0  safe, or fences were placed\n  \
-        1  a violation was found, or no fences can help\n  \
-        2  the input or the command line is wrong\n  \
-        3  inconclusive: a limit was reached, buffers were bounded, or the abstraction is too coarse"
+    after_help = EXIT_CODES
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -38,6 +40,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub struct Verify {
     /// The program; `-` is standard input
     pub file: PathBuf,
@@ -71,7 +74,7 @@ pub struct Verify {
     /// Do not show the counterexample
     #[arg(long)]
     pub no_trace: bool,
-    /// Write the counterexample to a file, for `replay`
+    /// Write the counterexample to a file, for `replay`; with several models, the first one
     #[arg(long, value_name = "FILE")]
     pub save_trace: Option<PathBuf>,
     /// Try fences without editing the file: where `fence;` would be typed, or
@@ -83,6 +86,7 @@ pub struct Verify {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub struct Infer {
     /// The program; `-` is standard input
     pub file: PathBuf,
@@ -129,6 +133,7 @@ pub struct Infer {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub struct Check {
     /// The program; `-` is standard input
     pub file: PathBuf,
@@ -140,6 +145,7 @@ pub struct Check {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub struct Replay {
     /// The program; `-` is standard input
     pub file: PathBuf,
@@ -317,6 +323,17 @@ impl From<AtomicsName> for Atomics {
             AtomicsName::DrainAll => Atomics::DrainAll,
         }
     }
+}
+
+/// The models asked for, each once.
+pub fn distinct<T: PartialEq + Copy>(models: &[T]) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for model in models {
+        if !distinct.contains(model) {
+            distinct.push(*model);
+        }
+    }
+    distinct
 }
 
 /// A head length: `auto` or a number.

@@ -37,7 +37,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     let monitor = progress::interruptible();
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
-    for &model in &args.model {
+    for model in args::distinct(&args.model) {
         let options = infer::Options {
             verify: Options {
                 model: model.into(),

@@ -34,9 +34,8 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     let (abstraction, refine) = abstraction(args)?;
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
-    let mut models = args.model.clone();
-    models.dedup();
-    for model in models {
+    let mut saved = false;
+    for model in args::distinct(&args.model) {
         let options = Options {
             model: model.into(),
             abstraction,
@@ -67,7 +66,6 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             seconds,
         };
         exit = exit.min(shown.exit());
-        shown.save_trace()?;
         match args.common.format {
             Format::Json => reports.push(shown.json()),
             Format::Text => {
@@ -79,6 +77,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
                 print(&shown.text())?;
             }
         }
+        saved = saved || shown.save_trace()?;
     }
     if args.common.format == Format::Json {
         print(&json_text(&reports))?;
@@ -337,9 +336,10 @@ impl Shown<'_> {
         }
     }
 
-    fn save_trace(&self) -> Result<(), Failure> {
+    /// Saves the trace if there is one and it is wanted; whether it did.
+    fn save_trace(&self) -> Result<bool, Failure> {
         let (Some(path), Some(trace)) = (&self.args.save_trace, self.trace()) else {
-            return Ok(());
+            return Ok(false);
         };
         let file = TraceFile {
             schema: trace::SCHEMA.to_string(),
@@ -355,7 +355,8 @@ impl Shown<'_> {
             steps: trace::steps(self.program, self.source, trace),
             violation: self.violation().map_or(String::new(), |v| v.text),
         };
-        input::write(path, &json_text(&file))
+        input::write(path, &json_text(&file))?;
+        Ok(true)
     }
 }
 
@@ -395,7 +396,7 @@ pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
             let steps = count(file.steps.len() as u64, "step");
             (
                 "violated",
-                format!("all {steps} fit, and at the end: {text}"),
+                format!("the trace fits ({steps}), and at its end: {text}"),
                 None,
                 Exit::Violated,
             )
@@ -404,7 +405,7 @@ pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
             let steps = count(file.steps.len() as u64, "step");
             (
                 "harmless",
-                format!("all {steps} fit, but nothing is wrong at the end"),
+                format!("the trace fits ({steps}), but nothing is wrong at its end"),
                 None,
                 Exit::Fine,
             )
