@@ -58,7 +58,7 @@ fn every_trace_fits_and_violates() {
                 let fits = format!("the trace fits ({steps} steps), and at its end: ");
                 assert!(again.stdout.contains(&fits), "{}", say());
                 // Both runs name the same thing.
-                let what = again.stdout.split_once("at the end: ").expect("a reason").1;
+                let what = again.stdout.split_once("at its end: ").expect("a reason").1;
                 assert!(ran.stdout.contains(what.trim_end()), "{}\n{ran:?}", say());
                 replayed += 1;
             }
@@ -256,7 +256,7 @@ fn traces_without_a_step_violate_nothing() {
                     "{ran:?}"
                 ),
                 0 => assert!(
-                    ran.stdout.contains("nothing is wrong at the end"),
+                    ran.stdout.contains("nothing is wrong at its end"),
                     "{ran:?}"
                 ),
                 _ => panic!("{} without step {}: {ran:?}", saved.name, index + 1),
