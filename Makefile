@@ -20,5 +20,8 @@ check: ## formatting, lints and documentation without warnings
 	$(CARGO) clippy --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --locked --document-private-items
 
+bench: ## exploration speed on programs of growing size; ARGS="--quick"
+	$(CARGO) bench --locked --bench explore -- $(ARGS)
+
 bench-peers: ## the explorer beside Spin on one program
 	benches/peers/run.sh
