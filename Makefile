@@ -1,7 +1,7 @@
 CARGO ?= cargo
 FENCESMITH = target/release/fencesmith
 
-.PHONY: help demo build test check bench tables
+.PHONY: help demo build test check bench bench-peers tables
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -19,3 +19,9 @@ check: ## formatting, lints and documentation without warnings
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --locked --document-private-items
+
+bench: ## exploration speed on programs of growing size; ARGS="--quick"
+	$(CARGO) bench --locked --bench explore -- $(ARGS)
+
+bench-peers: ## the explorer beside Spin on one program
+	benches/peers/run.sh

@@ -5,7 +5,7 @@ use super::judge::general_properties;
 use super::layout::{Layout, Overflow, State};
 use super::limits::{Limits, Monitor, StopReason};
 use super::merged;
-use super::table::Table;
+use super::table::{Table, hash};
 use super::trace::{self, Snapshot, Trace};
 use super::worker::{CHUNK, Level, Pause, Shared, Worker};
 use crate::memory::step::{Config, Stepper, initial_values};
@@ -158,7 +158,7 @@ impl<'a, const N: usize> Run<'a, N> {
 
     /// Inserts the initial states.
     fn start(&mut self) -> Result<Option<StopReason>, Overflow> {
-        if let Some(reason) = self.grow(&Vec::new()) {
+        if let Some(reason) = self.grow() {
             return Ok(Some(reason));
         }
         for_each_initial(self.search.stepper, &mut |initial| {
@@ -175,12 +175,12 @@ impl<'a, const N: usize> Run<'a, N> {
             return Some(StopReason::MaxStates);
         }
         if claimed >= self.capacity()
-            && let Some(reason) = self.grow(&Vec::new())
+            && let Some(reason) = self.grow()
         {
             return Some(reason);
         }
         let table = self.table.as_ref().expect("there is a table");
-        if table.insert(&state, table.home(&state)) {
+        if table.insert(&state, table.home(hash(&state))) {
             self.claimed.fetch_add(1, Ordering::Relaxed);
             self.workers[0].add(state);
         }
@@ -203,7 +203,7 @@ impl<'a, const N: usize> Run<'a, N> {
                 Some(Pause::Overflow) => break Err(Overflow),
                 Some(Pause::Stop(reason)) => break Ok(Some(reason)),
                 Some(Pause::Grow) => {
-                    if let Some(reason) = self.grow(&frontier) {
+                    if let Some(reason) = self.grow() {
                         break Ok(Some(reason));
                     }
                 }
@@ -280,17 +280,15 @@ impl<'a, const N: usize> Run<'a, N> {
         (table + rows + self.interner.bytes()) as u64
     }
 
-    /// Replaces the table by a larger one and fills it again from the states found so far;
-    /// `frontier` is the level that is being expanded.
-    fn grow(&mut self, frontier: &Level<N>) -> Option<StopReason> {
-        let slots = self.table.as_ref().map_or(0, Table::slots);
+    /// Replaces the table by a larger one.
+    fn grow(&mut self) -> Option<StopReason> {
+        let old = self.table.take();
+        let slots = old.as_ref().map_or(0, Table::slots);
         let wanted = match slots {
             0 => FIRST_SLOTS,
             1..0x10_0000 => slots * 4,
-            0x10_0000..0x80_0000 => slots * 2,
             _ => slots / 2 * 3,
         };
-        self.table = None;
         let states = self.claimed.load(Ordering::Relaxed) * size_of::<State<N>>() as u64;
         let others = self.overhead() + states;
         let most = match self.search.limits.max_memory {
@@ -298,34 +296,17 @@ impl<'a, const N: usize> Run<'a, N> {
             Some(most) => (most.saturating_sub(others) / size_of::<State<N>>() as u64) as usize,
         };
         let new = wanted.min(most);
-        let stop = Some(StopReason::MaxMemory);
-        if new < slots + slots / 8 || new < FIRST_SLOTS {
-            return stop;
-        }
-        let Ok(table) = Table::new(new) else {
-            return stop;
+        let enough = new >= slots + slots / 8 && new >= FIRST_SLOTS;
+        let Some(table) = enough.then(|| Table::new(new).ok()).flatten() else {
+            self.table = old;
+            return Some(StopReason::MaxMemory);
         };
-        let failed = self.workers.iter().map(|worker| &worker.failed);
-        let found = self.workers.iter().flat_map(|worker| &worker.next);
-        let pieces: Vec<&Vec<State<N>>> = self
-            .levels
-            .iter()
-            .flatten()
-            .chain(frontier)
-            .chain(failed)
-            .chain(found)
-            .collect();
-        let cursor = AtomicUsize::new(0);
-        let refill = || {
-            while let Some(piece) = pieces.get(cursor.fetch_add(1, Ordering::Relaxed)) {
-                for state in *piece {
-                    table.insert(state, table.home(state));
-                }
+        if let Some(old) = old {
+            let cursor = AtomicUsize::new(0);
+            match &self.pool {
+                None => old.move_to(&table, &cursor),
+                Some(pool) => drop(pool.broadcast(|_| old.move_to(&table, &cursor))),
             }
-        };
-        match &self.pool {
-            None => refill(),
-            Some(pool) => drop(pool.broadcast(|_| refill())),
         }
         self.table = Some(table);
         None

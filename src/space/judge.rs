@@ -90,7 +90,9 @@ impl<'a, const N: usize> Judge<'a, N> {
             done &= traits.done;
             twice |= once & traits.crowds;
             once |= traits.crowds;
-            self.key.push(u64::from(traits.class));
+            if !self.general.is_empty() {
+                self.key.push(u64::from(traits.class));
+            }
         }
         if failed {
             Verdict::Failure

@@ -86,7 +86,8 @@ impl Field {
 
     #[inline]
     pub fn get<const N: usize>(self, state: &State<N>) -> u32 {
-        ((state[self.word as usize] & self.mask()) >> self.shift) as u32
+        let low = (1u64 << self.bits) - 1;
+        (state[self.word as usize] >> self.shift & low) as u32
     }
 
     /// Sets all bits of the field.

@@ -11,7 +11,7 @@ use super::intern::Interner;
 use super::judge::{Judge, Verdict};
 use super::layout::{Layout, Overflow, State};
 use super::limits::StopReason;
-use super::rows::Rows;
+use super::rows::{Rows, Successors};
 use super::trace::{self, Snapshot, Trace};
 use crate::property::Violation;
 use ahash::{AHashMap, AHashSet, RandomState};
@@ -47,7 +47,7 @@ struct Worker<'a, const N: usize> {
     skeletons: Vec<Vec<Option<u32>>>,
     /// By process and two configurations.
     joins: AHashMap<(u32, u32, u32), u32>,
-    successors: Vec<State<N>>,
+    successors: Successors<N>,
     /// By shard: successors with their keys.
     outgoing: Vec<Vec<(State<N>, State<N>)>>,
     overflow: bool,
@@ -84,7 +84,7 @@ pub fn explore<const N: usize>(
         judge: Judge::new(search.stepper.program, interner, layout),
         skeletons: vec![Vec::new(); layout.configs.len()],
         joins: AHashMap::new(),
-        successors: Vec::new(),
+        successors: Successors::new(),
         outgoing: vec![Vec::new(); SHARDS],
         overflow: false,
         transitions: 0,
@@ -301,14 +301,14 @@ impl<const N: usize> Merged<'_, N> {
         in_parallel(&mut self.workers, &mut self.pool, parallel, |worker| {
             while let Some(chunk) = chunks.get(cursor.fetch_add(1, Ordering::Relaxed)) {
                 for state in *chunk {
-                    worker.successors.clear();
                     if worker.judge.verdict(state) == Verdict::Failure {
                         continue;
                     }
                     let found = worker.rows.successors(state, &mut worker.successors);
                     worker.overflow |= found.is_err();
-                    worker.transitions += worker.successors.len() as u64;
-                    let stuck = deadlock && worker.successors.is_empty();
+                    let successors = worker.successors.as_slice().len();
+                    worker.transitions += successors as u64;
+                    let stuck = deadlock && successors == 0;
                     worker.deadlock |= stuck && !worker.judge.all_done(state);
                 }
             }
@@ -402,21 +402,18 @@ impl<const N: usize> Merged<'_, N> {
 
 impl<const N: usize> Worker<'_, N> {
     fn expand(&mut self, state: &State<N>, hasher: &RandomState) -> Result<(), Overflow> {
-        let mut successors = std::mem::take(&mut self.successors);
-        successors.clear();
-        self.rows.successors(state, &mut successors)?;
-        for next in &successors {
-            let key = self.key(next)?;
-            self.outgoing[shard_of(hasher, &key)].push((key, *next));
+        self.rows.successors(state, &mut self.successors)?;
+        for at in 0..self.successors.as_slice().len() {
+            let next = self.successors.as_slice()[at];
+            let key = self.key(&next)?;
+            self.outgoing[shard_of(hasher, &key)].push((key, next));
         }
-        self.successors = successors;
         Ok(())
     }
 
     fn successors_of(&mut self, state: &State<N>) -> Vec<State<N>> {
-        let mut successors = Vec::new();
-        match self.rows.successors(state, &mut successors) {
-            Ok(_) => successors,
+        match self.rows.successors(state, &mut self.successors) {
+            Ok(_) => self.successors.as_slice().to_vec(),
             // Only states that a limit kept from being expanded can outgrow the layout.
             Err(Overflow) => Vec::new(),
         }

@@ -18,23 +18,25 @@ pub struct Rows<'a, const N: usize> {
     interner: &'a Interner<'a>,
     layout: &'a Layout,
     /// Per process, by configuration id.
-    entries: Vec<Vec<Option<Entry>>>,
+    entries: Vec<Vec<Entry>>,
+    /// What configurations read apart from their main place.
     reads: Vec<Read>,
     /// By `Read::base` and value code.
-    by_code: Vec<Option<Row>>,
+    by_code: Vec<Row>,
     /// Rows of atomic blocks, which may read all of memory.
     by_memory: AHashMap<(u32, u32, State<N>), Row>,
     /// Everything but the configuration fields and the occupied bit.
     memory_mask: State<N>,
+    /// Padded, so that `Rows::WIDTH` changes can be read from the start of any row.
     changes: Vec<Change<N>>,
 }
 
 /// What is known of one configuration.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// Steps that do not read memory.
-    fixed: Row,
-    /// Its places that steps read: a range of `Rows::reads`.
+    /// The steps that do not read memory, together with those that read one place.
+    main: Read,
+    /// The other places that steps read: a range of `Rows::reads`.
     first_read: u32,
     reads: u16,
     atomic: bool,
@@ -44,14 +46,16 @@ struct Entry {
 /// A place that some steps of a configuration read.
 #[derive(Clone, Copy)]
 struct Read {
-    place: PlaceId,
+    /// None if there is no such place; its only code is then 0.
+    place: Option<PlaceId>,
     field: Field,
     base: u32,
+    /// Values for which there is room so far.
     codes: u32,
 }
 
 /// A range of `Rows::changes`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Row {
     start: u32,
     len: u32,
@@ -64,7 +68,55 @@ struct Change<const N: usize> {
     set: State<N>,
 }
 
+const UNKNOWN_ROW: Row = Row {
+    start: 0,
+    len: u32::MAX,
+};
+
+const UNKNOWN_ENTRY: Entry = Entry {
+    main: Read {
+        place: None,
+        field: NO_FIELD,
+        base: 0,
+        codes: 0,
+    },
+    first_read: 0,
+    reads: 0,
+    atomic: false,
+    no_room: false,
+};
+
+const NO_FIELD: Field = Field {
+    word: 0,
+    shift: 0,
+    bits: 0,
+};
+
+/// The successors of one state.
+pub struct Successors<const N: usize> {
+    /// Those that count, and room behind them.
+    states: Vec<State<N>>,
+    len: usize,
+}
+
+impl<const N: usize> Successors<N> {
+    pub fn new() -> Successors<N> {
+        Successors {
+            states: Vec::new(),
+            len: 0,
+        }
+    }
+
+    pub fn as_slice(&self) -> &[State<N>] {
+        &self.states[..self.len]
+    }
+}
+
 impl<'a, const N: usize> Rows<'a, N> {
+    /// How many changes are applied at a time. Most rows are short, and doing a few changes
+    /// too many is cheaper than a branch on their number that cannot be foreseen.
+    const WIDTH: usize = if N <= 2 { 4 } else { 1 };
+
     pub fn new(
         stepper: &'a Stepper<'a>,
         interner: &'a Interner<'a>,
@@ -83,33 +135,36 @@ impl<'a, const N: usize> Rows<'a, N> {
             by_code: Vec::new(),
             by_memory: AHashMap::new(),
             memory_mask,
-            changes: Vec::new(),
+            changes: vec![Change::NONE; Self::WIDTH],
         }
     }
 
-    /// Adds all successors of a state; whether some store had to wait for room.
+    /// Finds all successors of a state; whether some store had to wait for room.
     #[inline]
     pub fn successors(
         &mut self,
         state: &State<N>,
-        out: &mut Vec<State<N>>,
+        out: &mut Successors<N>,
     ) -> Result<bool, Overflow> {
+        out.len = 0;
         let mut no_room = false;
         for process in 0..self.entries.len() {
             let id = self.layout.configs[process].get(state);
-            let entry = match self.entries[process].get(id as usize) {
-                Some(Some(entry)) => *entry,
-                _ => self.add_entry(process, id)?,
+            let mut entry = match self.entries[process].get(id as usize) {
+                Some(entry) => *entry,
+                None => UNKNOWN_ENTRY,
             };
+            let mut row = self.known_row(entry.main, state);
+            if row == UNKNOWN_ROW {
+                (entry, row) = self.add_main_row(process, id, state)?;
+            }
             no_room |= entry.no_room;
-            self.apply(entry.fixed, state, out);
+            self.apply(row, state, out);
             for at in entry.first_read..entry.first_read + u32::from(entry.reads) {
-                let read = self.reads[at as usize];
-                let code = read.field.get(state);
-                let row = match self.by_code.get((read.base + code) as usize) {
-                    Some(Some(row)) if code < read.codes => *row,
-                    _ => self.add_row(process, id, at, code)?,
-                };
+                let mut row = self.known_row(self.reads[at as usize], state);
+                if row == UNKNOWN_ROW {
+                    row = self.add_other_row(process, id, at as usize, state)?;
+                }
                 self.apply(row, state, out);
             }
             if entry.atomic {
@@ -123,89 +178,158 @@ impl<'a, const N: usize> Rows<'a, N> {
     /// Roughly the memory the rows take.
     pub fn bytes(&self) -> usize {
         let entries: usize = self.entries.iter().map(Vec::capacity).sum();
-        entries * size_of::<Option<Entry>>()
+        entries * size_of::<Entry>()
+            + self.reads.capacity() * size_of::<Read>()
             + self.changes.capacity() * size_of::<Change<N>>()
-            + self.by_code.capacity() * size_of::<Option<Row>>()
+            + self.by_code.capacity() * size_of::<Row>()
             + self.by_memory.capacity() * (size_of::<State<N>>() + 24)
     }
 
     #[inline]
-    fn apply(&self, row: Row, state: &State<N>, out: &mut Vec<State<N>>) {
-        let changes = &self.changes[row.start as usize..(row.start + row.len) as usize];
-        out.extend(changes.iter().map(|change| {
-            let mut next = *state;
-            for ((word, keep), set) in next.iter_mut().zip(change.keep).zip(change.set) {
-                *word = *word & keep | set;
-            }
-            next
-        }));
+    fn known_row(&self, read: Read, state: &State<N>) -> Row {
+        let code = read.field.get(state);
+        match code < read.codes {
+            true => self.by_code[(read.base + code) as usize],
+            false => UNKNOWN_ROW,
+        }
     }
 
+    #[inline]
+    fn apply(&self, row: Row, state: &State<N>, out: &mut Successors<N>) {
+        let (mut start, mut len) = (row.start as usize, row.len as usize);
+        let room = out.len + len + Self::WIDTH;
+        if out.states.len() < room {
+            out.states.resize(2 * room, [0; N]);
+        }
+        loop {
+            let changes = &self.changes[start..start + Self::WIDTH];
+            let states = &mut out.states[out.len..out.len + Self::WIDTH];
+            for (next, change) in states.iter_mut().zip(changes) {
+                for (at, word) in next.iter_mut().enumerate() {
+                    *word = state[at] & change.keep[at] | change.set[at];
+                }
+            }
+            if len <= Self::WIDTH {
+                out.len += len;
+                return;
+            }
+            out.len += Self::WIDTH;
+            start += Self::WIDTH;
+            len -= Self::WIDTH;
+        }
+    }
+
+    /// Works out the main row of a configuration for a state, and its entry if need be.
     #[cold]
-    fn add_entry(&mut self, process: usize, id: u32) -> Result<Entry, Overflow> {
+    fn add_main_row(
+        &mut self,
+        process: usize,
+        id: u32,
+        state: &State<N>,
+    ) -> Result<(Entry, Row), Overflow> {
+        let at = id as usize;
+        let entries = &mut self.entries[process];
+        if entries.len() <= at {
+            entries.resize(at + 1, UNKNOWN_ENTRY);
+        }
+        if entries[at].main.codes == 0 {
+            self.entries[process][at] = self.entry(process, id);
+        }
+        let mut entry = self.entries[process][at];
+        let row = self.add_row(process, id, &mut entry.main, state, true)?;
+        self.entries[process][at] = entry;
+        Ok((entry, row))
+    }
+
+    /// Works out the row of another place that a configuration reads.
+    #[cold]
+    fn add_other_row(
+        &mut self,
+        process: usize,
+        id: u32,
+        at: usize,
+        state: &State<N>,
+    ) -> Result<Row, Overflow> {
+        let mut read = self.reads[at];
+        let row = self.add_row(process, id, &mut read, state, false)?;
+        self.reads[at] = read;
+        Ok(row)
+    }
+
+    /// What a configuration reads; the rows are yet to be worked out.
+    fn entry(&mut self, process: usize, id: u32) -> Entry {
         let config = self.interner.config(process, id);
         let automaton = &self.stepper.program.processes[process];
         let outline = self.stepper.outline(automaton, &config);
-        let fixed = self.row(process, &outline.fixed)?;
-        let first_read = self.reads.len() as u32;
         let mut places: Vec<PlaceId> = outline.reads.iter().map(|(place, _)| *place).collect();
         places.sort();
         places.dedup();
-        for place in places {
-            let field = self.layout.places[place.index()];
-            let codes = 1 << field.bits.min(8);
-            self.reads.push(Read {
-                place,
-                field,
-                base: self.by_code.len() as u32,
-                codes,
-            });
-            let end = self.by_code.len() + codes as usize;
-            self.by_code.resize(end, None);
+        let main = self.read(places.first().copied());
+        let first_read = self.reads.len() as u32;
+        for place in places.iter().skip(1) {
+            let read = self.read(Some(*place));
+            self.reads.push(read);
         }
-        let entry = Entry {
-            fixed,
+        Entry {
+            main,
             first_read,
             reads: (self.reads.len() as u32 - first_read) as u16,
             atomic: !outline.atomics.is_empty(),
             no_room: outline.no_room,
-        };
-        let entries = &mut self.entries[process];
-        if entries.len() <= id as usize {
-            entries.resize(id as usize + 1, None);
         }
-        entries[id as usize] = Some(entry);
-        Ok(entry)
     }
 
-    /// Works out the steps of a configuration that read one place with a given value.
-    #[cold]
-    fn add_row(&mut self, process: usize, id: u32, read: u32, code: u32) -> Result<Row, Overflow> {
-        let Read { place, codes, .. } = self.reads[read as usize];
+    /// Makes room for the rows of a place.
+    fn read(&mut self, place: Option<PlaceId>) -> Read {
+        let field = place.map_or(NO_FIELD, |place| self.layout.places[place.index()]);
+        let base = self.by_code.len() as u32;
+        let codes = 1 << field.bits.min(8);
+        self.by_code.resize((base + codes) as usize, UNKNOWN_ROW);
+        Read {
+            place,
+            field,
+            base,
+            codes,
+        }
+    }
+
+    /// Works out the steps of a configuration that read a place with the value it has in
+    /// a state; also the steps that read nothing, if they are wanted.
+    fn add_row(
+        &mut self,
+        process: usize,
+        id: u32,
+        read: &mut Read,
+        state: &State<N>,
+        with_fixed: bool,
+    ) -> Result<Row, Overflow> {
+        let code = read.field.get(state);
         let config = self.interner.config(process, id);
         let automaton = &self.stepper.program.processes[process];
-        let value = self.interner.value(place, code);
-        let mut steps = Vec::new();
-        for (at, approach) in self.stepper.outline(automaton, &config).reads {
-            if at == place {
+        let outline = self.stepper.outline(automaton, &config);
+        let mut steps = match with_fixed {
+            true => outline.fixed,
+            false => Vec::new(),
+        };
+        if let Some(place) = read.place {
+            let value = self.interner.value(place, code);
+            for (_, approach) in outline.reads.iter().filter(|(at, _)| *at == place) {
                 let finished = self
                     .stepper
-                    .finish(automaton, &config, &approach, &|_| value);
+                    .finish(automaton, &config, approach, &|_| value);
                 steps.extend(finished);
             }
         }
         let row = self.row(process, &steps)?;
-        if code >= codes {
-            let old = self.reads[read as usize].base as usize;
-            let base = self.by_code.len();
-            self.by_code.extend_from_within(old..old + codes as usize);
-            let grown = (code + 1).next_power_of_two();
-            self.by_code.resize(base + grown as usize, None);
-            self.reads[read as usize].base = base as u32;
-            self.reads[read as usize].codes = grown;
+        if code >= read.codes {
+            let old = read.base as usize..(read.base + read.codes) as usize;
+            read.base = self.by_code.len() as u32;
+            read.codes = (code + 1).next_power_of_two();
+            self.by_code.extend_from_within(old);
+            let end = read.base + read.codes;
+            self.by_code.resize(end as usize, UNKNOWN_ROW);
         }
-        let base = self.reads[read as usize].base;
-        self.by_code[(base + code) as usize] = Some(row);
+        self.by_code[(read.base + code) as usize] = row;
         Ok(row)
     }
 
@@ -233,7 +357,8 @@ impl<'a, const N: usize> Rows<'a, N> {
 
     /// Turns steps into changes of packed states.
     fn row(&mut self, process: usize, steps: &[Step]) -> Result<Row, Overflow> {
-        let start = self.changes.len() as u32;
+        let start = self.changes.len() - Self::WIDTH;
+        let mut changes = Vec::new();
         for step in steps {
             let mut touched = [0; N];
             let mut set = [0; N];
@@ -248,11 +373,22 @@ impl<'a, const N: usize> Rows<'a, N> {
                 replace(self.layout.places[place.index()], code)?;
             }
             let keep = touched.map(|word: u64| !word);
-            self.changes.push(Change { keep, set });
+            changes.push(Change { keep, set });
         }
+        self.changes.truncate(start);
+        self.changes.extend(changes);
+        self.changes
+            .resize(start + steps.len() + Self::WIDTH, Change::NONE);
         Ok(Row {
-            start,
-            len: self.changes.len() as u32 - start,
+            start: start as u32,
+            len: steps.len() as u32,
         })
     }
+}
+
+impl<const N: usize> Change<N> {
+    const NONE: Change<N> = Change {
+        keep: [u64::MAX; N],
+        set: [0; N],
+    };
 }

@@ -8,13 +8,16 @@
 
 use super::layout::State;
 use memmap2::{MmapMut, MmapOptions};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A set of packed states with a fixed number of slots.
 pub struct Table<const N: usize> {
     map: MmapMut,
     slots: usize,
 }
+
+/// Slots that are moved to a larger table at a time: whole huge pages.
+const MOVED: usize = 1 << 18;
 
 const EMPTY: u64 = 0;
 const BUSY: u64 = 1;
@@ -45,10 +48,10 @@ impl<const N: usize> Table<N> {
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.slots * N) }
     }
 
-    /// The slot at which the search for a state begins.
+    /// The slot at which the search for a state with this hash begins.
     #[inline]
-    pub fn home(&self, state: &State<N>) -> usize {
-        ((u128::from(hash(state)) * self.slots as u128) >> 64) as usize
+    pub fn home(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.slots as u128) >> 64) as usize
     }
 
     /// Asks the processor to fetch a slot that will be needed soon.
@@ -63,6 +66,39 @@ impl<const N: usize> Table<N> {
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = slot;
+    }
+
+    /// Moves all states to an empty table with more slots; may be done by several threads,
+    /// which share the cursor. Both tables are in the order of hashes, so that both are gone
+    /// through once, from one end to the other; memory that was read is given back meanwhile.
+    pub fn move_to(&self, larger: &Table<N>, cursor: &AtomicUsize) {
+        loop {
+            let first = cursor.fetch_add(MOVED, Ordering::Relaxed);
+            if first >= self.slots {
+                return;
+            }
+            let end = self.slots.min(first + MOVED);
+            for slot in self.words()[first * N..end * N].chunks_exact(N) {
+                let state: State<N> = std::array::from_fn(|at| slot[at].load(Ordering::Relaxed));
+                if state[0] != EMPTY {
+                    larger.insert(&state, larger.home(hash(&state)));
+                }
+            }
+            self.discard(first, end);
+        }
+    }
+
+    /// Gives back the memory of some slots, which must not be used any more.
+    fn discard(&self, first: usize, end: usize) {
+        #[cfg(target_os = "linux")]
+        {
+            let (start, len) = (first * N * 8, (end - first) * N * 8);
+            let advice = memmap2::UncheckedAdvice::DontNeed;
+            // SAFETY: anonymous memory reads as zeroes afterwards, which are valid words.
+            let _ = unsafe { self.map.unchecked_advise_range(advice, start, len) };
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (first, end);
     }
 
     /// Inserts a state whose search begins at `home`; whether it is new. There must be room.
@@ -108,7 +144,7 @@ impl<const N: usize> Table<N> {
 
 /// Mixes all bits of a state into all bits of the result.
 #[inline]
-fn hash<const N: usize>(state: &State<N>) -> u64 {
+pub fn hash<const N: usize>(state: &State<N>) -> u64 {
     let mut hash = 0x2545_f491_4f6c_dd1d;
     for word in state {
         let product = u128::from(hash ^ word) * 0x9e37_79b9_7f4a_7c15;
@@ -134,7 +170,7 @@ mod tests {
             let threads: Vec<_> = (0..2)
                 .map(|_| {
                     scope.spawn(|| {
-                        let new = |i: &u64| table.insert(&state(*i), table.home(&state(*i)));
+                        let new = |i: &u64| table.insert(&state(*i), table.home(hash(&state(*i))));
                         (0..3000).filter(new).count()
                     })
                 })
@@ -145,7 +181,7 @@ mod tests {
                 .sum::<usize>()
         });
         assert_eq!(fresh, 3000);
-        assert!((0..3000).all(|i| !table.insert(&state(i), table.home(&state(i)))));
+        assert!((0..3000).all(|i| !table.insert(&state(i), table.home(hash(&state(i))))));
     }
 
     #[test]

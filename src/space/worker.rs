@@ -3,8 +3,8 @@
 use super::judge::{Judge, Verdict};
 use super::layout::{Layout, State};
 use super::limits::{Limits, Monitor, StopReason};
-use super::rows::Rows;
-use super::table::Table;
+use super::rows::{Rows, Successors};
+use super::table::{Table, hash};
 use super::{intern::Interner, trace};
 use crate::memory::step::Stepper;
 use ahash::AHashSet;
@@ -22,6 +22,14 @@ pub const CHUNK: usize = 256;
 
 /// Successors that wait for their table slots to be fetched.
 const BATCH: usize = 128;
+
+/// Successors that a thread remembers, a power of two. Several ways to a state often lead
+/// through states that are expanded soon after one another, so that many successors are
+/// known to be old without a look at the table.
+const RECENT: usize = 1 << 16;
+
+/// Tables with fewer slots than this are fast enough without.
+const LARGE_TABLE: usize = 1 << 20;
 
 /// Room for new states that a thread reserves at a time.
 const CREDIT: u64 = 512;
@@ -80,8 +88,6 @@ pub struct Worker<'a, const N: usize> {
     pub rows: Rows<'a, N>,
     pub judge: Judge<'a, N>,
     pub next: Level<N>,
-    /// States in which a statement failed; they have no successors.
-    pub failed: Vec<State<N>>,
     /// Violating states among the new ones.
     pub errors: Vec<State<N>>,
     /// Expanded states without successors in which some process has not stopped.
@@ -91,8 +97,12 @@ pub struct Worker<'a, const N: usize> {
     pub reached_final: bool,
     find_deadlocks: bool,
     credit: u64,
-    successors: Vec<State<N>>,
+    successors: Successors<N>,
+    /// Successors and where their search in the table begins, and room behind them.
     pending: Vec<(usize, State<N>)>,
+    waiting: usize,
+    /// By hash; empty while the table is small.
+    recent: Vec<State<N>>,
 }
 
 impl<'a, const N: usize> Worker<'a, N> {
@@ -106,7 +116,6 @@ impl<'a, const N: usize> Worker<'a, N> {
             rows: Rows::new(stepper, interner, layout),
             judge: Judge::new(stepper.program, interner, layout),
             next: Vec::new(),
-            failed: Vec::new(),
             errors: Vec::new(),
             deadlocks: Vec::new(),
             transitions: 0,
@@ -114,8 +123,10 @@ impl<'a, const N: usize> Worker<'a, N> {
             reached_final: false,
             find_deadlocks,
             credit: 0,
-            successors: Vec::new(),
-            pending: Vec::with_capacity(2 * BATCH),
+            successors: Successors::new(),
+            pending: Vec::new(),
+            waiting: 0,
+            recent: Vec::new(),
         }
     }
 
@@ -126,6 +137,9 @@ impl<'a, const N: usize> Worker<'a, N> {
         shared: &Shared<N>,
         chunks: &[&'c [State<N>]],
     ) -> Option<&'c [State<N>]> {
+        if self.recent.is_empty() && shared.table.slots() >= LARGE_TABLE {
+            self.recent = vec![[0; N]; RECENT];
+        }
         let mut left = None;
         while let Some(chunk) = chunks.get(shared.cursor.fetch_add(1, Ordering::Relaxed)) {
             let done = match shared.proceed() {
@@ -146,7 +160,6 @@ impl<'a, const N: usize> Worker<'a, N> {
     /// Expands the states of a chunk; the number of states it got done.
     fn expand_chunk(&mut self, shared: &Shared<N>, chunk: &[State<N>]) -> usize {
         for (done, state) in chunk.iter().enumerate() {
-            self.successors.clear();
             match self.rows.successors(state, &mut self.successors) {
                 Ok(no_room) => self.no_room |= no_room,
                 Err(_) => {
@@ -157,25 +170,46 @@ impl<'a, const N: usize> Worker<'a, N> {
             if !self.reserve(shared) {
                 return done;
             }
-            self.transitions += self.successors.len() as u64;
-            for next in &self.successors {
-                let home = shared.table.home(next);
-                shared.table.prefetch(home);
-                self.pending.push((home, *next));
-            }
-            if self.pending.len() >= BATCH {
+            self.enqueue(shared.table);
+            if self.waiting >= BATCH {
                 self.insert_pending(shared.table);
             }
-            if self.find_deadlocks && self.successors.is_empty() && !self.judge.all_done(state) {
+            let successors = self.successors.as_slice().len();
+            self.transitions += successors as u64;
+            if self.find_deadlocks && successors == 0 && !self.judge.all_done(state) {
                 self.deadlocks.push(*state);
             }
         }
         chunk.len()
     }
 
+    /// Lets the successors wait for their slots, except for those that came up recently.
+    /// Which these are cannot be foreseen, so nothing here branches on it.
+    #[inline]
+    fn enqueue(&mut self, table: &Table<N>) {
+        let successors = self.successors.as_slice();
+        let room = self.waiting + successors.len();
+        if self.pending.len() < room {
+            self.pending.resize(2 * room, (0, [0; N]));
+        }
+        let mut fetched = 0;
+        for next in successors {
+            let hash = hash(next);
+            let home = table.home(hash);
+            let known = match self.recent.get_mut(hash as usize % RECENT) {
+                Some(recent) => std::mem::replace(recent, *next) == *next,
+                None => false,
+            };
+            fetched = if known { fetched } else { home };
+            table.prefetch(fetched);
+            self.pending[self.waiting] = (home, *next);
+            self.waiting += usize::from(!known);
+        }
+    }
+
     /// Makes sure that all pending states and successors have room.
     fn reserve(&mut self, shared: &Shared<N>) -> bool {
-        let needed = (self.pending.len() + self.successors.len()) as u64;
+        let needed = (self.waiting + self.successors.as_slice().len()) as u64;
         let Some(missing) = needed.checked_sub(self.credit + 1) else {
             return true;
         };
@@ -188,7 +222,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             }
             shared.claimed.fetch_sub(claim, Ordering::Relaxed);
         }
-        if !self.pending.is_empty() {
+        if self.waiting > 0 {
             self.insert_pending(shared.table);
             return self.reserve(shared);
         }
@@ -200,14 +234,15 @@ impl<'a, const N: usize> Worker<'a, N> {
     }
 
     fn insert_pending(&mut self, table: &Table<N>) {
-        let mut pending = std::mem::take(&mut self.pending);
-        for (home, state) in pending.drain(..) {
-            if table.insert(&state, home) {
+        let pending = std::mem::take(&mut self.pending);
+        for (home, state) in &pending[..self.waiting] {
+            if table.insert(state, *home) {
                 self.credit -= 1;
-                self.add(state);
+                self.add(*state);
             }
         }
         self.pending = pending;
+        self.waiting = 0;
     }
 
     /// Takes note of a new state.
@@ -218,13 +253,17 @@ impl<'a, const N: usize> Worker<'a, N> {
             Verdict::Violation => self.errors.push(state),
             Verdict::Failure => {
                 self.errors.push(state);
-                self.failed.push(state);
                 return;
             }
         }
         match self.next.last_mut() {
             Some(piece) if piece.len() < PIECE => piece.push(state),
-            _ => self.next.push(vec![state]),
+            None => self.next.push(vec![state]),
+            Some(_) => {
+                let mut piece = Vec::with_capacity(PIECE);
+                piece.push(state);
+                self.next.push(piece);
+            }
         }
     }
 
@@ -242,10 +281,10 @@ impl<'a, const N: usize> Worker<'a, N> {
                 return Err(trace::Cancelled);
             }
             for state in *chunk {
-                self.successors.clear();
                 let known = self.rows.successors(state, &mut self.successors);
                 known.expect("the layout held these states before");
-                if self.successors.iter().any(|next| ahead.contains(next)) {
+                let mut successors = self.successors.as_slice().iter();
+                if successors.any(|next| ahead.contains(next)) {
                     found.push(*state);
                 }
             }
