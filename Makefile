@@ -6,8 +6,9 @@ FENCESMITH = target/release/fencesmith
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-demo: build ## build, then verify and explain Peterson's algorithm
+demo: build ## build, show how Peterson's algorithm breaks under TSO, and mend it
 	-$(FENCESMITH) verify algorithms/mutex/peterson.fen --model sc,tso
+	$(FENCESMITH) infer algorithms/mutex/peterson.fen
 
 build:
 	$(CARGO) build --release --locked
@@ -25,3 +26,6 @@ bench: ## exploration speed on programs of growing size; ARGS="--quick"
 
 bench-peers: ## the explorer beside Spin on one program
 	benches/peers/run.sh
+
+tables: ## regenerate everything in results/
+	$(CARGO) run --release --locked --example tables

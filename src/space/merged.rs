@@ -227,14 +227,21 @@ impl<const N: usize> Merged<'_, N> {
 
     /// The size of the shards.
     fn table_bytes(&self) -> u64 {
-        let slot = 2 * size_of::<State<N>>() + 1;
-        let slots = |shard: &Mutex<Shard<N>>| shard.lock().map_or(0, |s| s.states.capacity());
-        (self.shards.iter().map(slots).sum::<usize>() * 8 / 7 * slot) as u64
+        let shards = self.shards.iter().filter_map(|shard| shard.lock().ok());
+        shards.map(|shard| map_bytes(&shard.states)).sum()
     }
 
+    /// The size of everything, with what the next batch of work may add: shards that are
+    /// nearly full will double, and all that has changed becomes a frontier.
     fn bytes(&self) -> u64 {
         let rows: usize = self.workers.iter().map(|worker| worker.rows.bytes()).sum();
-        self.table_bytes() + (rows + self.interner.bytes()) as u64
+        let mut bytes = (rows + self.interner.bytes()) as u64;
+        for shard in self.shards.iter().filter_map(|shard| shard.lock().ok()) {
+            let full = shard.states.len() * 8 > shard.states.capacity() * 7;
+            bytes += map_bytes(&shard.states) * if full { 2 } else { 1 };
+            bytes += (shard.changed.capacity() * 4 * size_of::<State<N>>()) as u64;
+        }
+        bytes
     }
 
     /// The merged state that a state belongs to, and its key.
@@ -251,34 +258,31 @@ impl<const N: usize> Merged<'_, N> {
         rounds: u64,
         starts: &[State<N>],
     ) -> Result<Exploration, Overflow> {
-        let mut all = Vec::new();
         let (mut violated, mut reached_final) = (false, false);
         for shard in &mut self.shards {
             let shard = shard.get_mut().expect("no thread panics here");
-            all.extend(shard.states.values().copied());
+            shard.changed = AHashSet::new();
             violated |= shard.violated;
             reached_final |= shard.reached_final;
         }
         if end == End::Exhausted {
-            self.count(&all)?;
+            self.count()?;
         }
         let violated = violated || self.workers.iter().any(|worker| worker.deadlock);
         let violation = match violated {
             true => Some(self.shortest(starts)),
             false => None,
         };
-        let unpack = |state: &State<N>| Snapshot::unpack(self.interner, self.layout, state);
-        let snapshots = match self.search.collect {
-            true => all
-                .iter()
-                .map(unpack)
-                .filter(|state| !state.failed())
-                .collect(),
-            false => Vec::new(),
-        };
+        let mut snapshots = Vec::new();
+        for shard in self.shards.iter().filter(|_| self.search.collect) {
+            let shard = shard.lock().expect("no thread panics here");
+            let states = shard.states.values();
+            let states = states.map(|state| Snapshot::unpack(self.interner, self.layout, state));
+            snapshots.extend(states.filter(|state| !state.failed()));
+        }
         Ok(Exploration {
             end,
-            states: all.len() as u64,
+            states: self.states(),
             transitions: self.workers.iter().map(|worker| worker.transitions).sum(),
             depth: rounds,
             no_room: false,
@@ -293,14 +297,15 @@ impl<const N: usize> Merged<'_, N> {
     }
 
     /// Counts the transitions of the fixed point, and looks for deadlocks in it.
-    fn count(&mut self, all: &[State<N>]) -> Result<(), Overflow> {
-        let chunks: Vec<&[State<N>]> = all.chunks(CHUNK).collect();
+    fn count(&mut self) -> Result<(), Overflow> {
         let cursor = AtomicUsize::new(0);
         let deadlock = self.search.deadlock;
-        let parallel = all.len() >= PARALLEL;
+        let parallel = self.states() >= PARALLEL as u64;
+        let shards = &self.shards;
         in_parallel(&mut self.workers, &mut self.pool, parallel, |worker| {
-            while let Some(chunk) = chunks.get(cursor.fetch_add(1, Ordering::Relaxed)) {
-                for state in *chunk {
+            while let Some(shard) = shards.get(cursor.fetch_add(1, Ordering::Relaxed)) {
+                let shard = shard.lock().expect("no thread panics here");
+                for state in shard.states.values() {
                     if worker.judge.verdict(state) == Verdict::Failure {
                         continue;
                     }
@@ -481,6 +486,12 @@ impl<const N: usize> Worker<'_, N> {
         }
         Ok(())
     }
+}
+
+/// The size of a map: one control byte and the entry for every slot, an eighth of which
+/// stays empty.
+fn map_bytes<const N: usize>(map: &AHashMap<State<N>, State<N>>) -> u64 {
+    (map.capacity() * 8 / 7 * (2 * size_of::<State<N>>() + 1)) as u64
 }
 
 fn shard_of<const N: usize>(hasher: &RandomState, key: &State<N>) -> usize {
