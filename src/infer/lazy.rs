@@ -124,7 +124,7 @@ impl Engine<'_> {
             let costs = &self.options.costs;
             let sets = hitting::minimal(&self.points(|_| true), costs, most + 1);
             let sets = sets.unwrap_or_default();
-            for fences in sets.iter().take(most) {
+            for fences in &sets {
                 if verified.iter().any(|known| known.fences == *fences) {
                     continue;
                 }
@@ -139,6 +139,7 @@ impl Engine<'_> {
             }
             verified.retain(|placement| sets.contains(&placement.fences));
             verified.sort_by(|a, b| (a.cost, &a.fences).cmp(&(b.cost, &b.fences)));
+            verified.truncate(most);
             return Ok((verified, sets.len() > most));
         }
     }

@@ -1,0 +1,594 @@
+//! Inference against trying every set of fences.
+
+mod oracle;
+mod support;
+
+use fencesmith::infer::hitting::{Costs, cost};
+use fencesmith::infer::{Inference, Optimality, Options, Outcome, Placement, Reason, lazy};
+use fencesmith::lower::compile;
+use fencesmith::memory::Atomics;
+use fencesmith::program::{PointId, PointSet, Program};
+use fencesmith::source::Source;
+use fencesmith::space::{End, Limits, Monitor};
+use fencesmith::verify::{self, Abstraction, Model, memory};
+use rayon::prelude::*;
+use std::path::Path;
+use support::{Mode, case, families, run};
+
+/// Programs with more points, or with more states, are left out.
+const MOST_POINTS: usize = 9;
+const MOST_STATES: u64 = 20_000;
+
+/// More than any of the programs has.
+const ALL: usize = 1000;
+
+const MODELS: [Model; 2] = [Model::Tso, Model::Pso];
+
+/// A set of fences as bits, the first point the lowest.
+type Mask = usize;
+
+fn points(mask: Mask) -> PointSet {
+    let bits = 0..usize::BITS;
+    bits.filter(|bit| mask >> bit & 1 == 1)
+        .map(PointId)
+        .collect()
+}
+
+fn mask(fences: &PointSet) -> Mask {
+    fences.iter().map(|point| 1 << point.index()).sum()
+}
+
+/// The masks with one bit less.
+fn smaller(mask: Mask) -> impl Iterator<Item = Mask> {
+    let bits = (0..usize::BITS).map(|bit| 1 << bit);
+    bits.filter(move |bit| mask & bit != 0)
+        .map(move |bit| mask & !bit)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Setup {
+    model: Model,
+    abstraction: Abstraction,
+    atomics: Atomics,
+}
+
+impl Setup {
+    /// Whether no violation is reachable, real or not; `None` if there are too many states.
+    fn correct(&self, program: &Program, fences: Mask) -> Option<bool> {
+        let mode = Mode {
+            fuse: true,
+            reset_dead: true,
+            full: false,
+            threads: 1,
+            labelled: false,
+            max_states: Some(MOST_STATES),
+        };
+        let memory = memory(self.model, self.abstraction);
+        let found = run(
+            &program.fenced(&points(fences)),
+            &*memory,
+            self.atomics,
+            &mode,
+        );
+        match found.end {
+            _ if found.violation.is_some() => Some(false),
+            End::Limit(_) => None,
+            _ => Some(true),
+        }
+    }
+
+    fn infer(&self, program: &Program, costs: &Costs, all: Option<usize>, auto: bool) -> Inference {
+        let options = Options {
+            verify: verify::Options {
+                model: self.model,
+                abstraction: self.abstraction,
+                atomics: self.atomics,
+                fuse: true,
+                reset_dead: true,
+                full: false,
+                deadlock: false,
+                threads: 1,
+                limits: Limits {
+                    max_states: Some(50 * MOST_STATES),
+                    ..Limits::default()
+                },
+            },
+            refine: auto,
+            costs: costs.clone(),
+            all,
+            why: true,
+        };
+        lazy(program, &options, &Monitor::default())
+    }
+
+    /// With the model or the abstraction replaced.
+    fn under(self, model: Model, abstraction: Abstraction) -> Setup {
+        Setup {
+            model,
+            abstraction,
+            ..self
+        }
+    }
+}
+
+/// For every set of fences, whether the program is correct with it.
+struct Truth(Vec<bool>);
+
+impl Truth {
+    /// Verifies each set.
+    fn of_each(program: &Program, setup: &Setup) -> Option<Truth> {
+        let sets = 0..1 << program.points.len();
+        sets.map(|set| setup.correct(program, set))
+            .collect::<Option<Vec<bool>>>()
+            .map(Truth)
+    }
+
+    /// Verifies the sets that do not follow from others: a set is correct if a part of it
+    /// is, and incorrect if a larger one is.
+    fn of_decisive(program: &Program, setup: &Setup) -> Option<Truth> {
+        let all: Mask = (1 << program.points.len()) - 1;
+        let mut correct = vec![false; all + 1];
+        let mut failing: Vec<Mask> = Vec::new();
+        let mut order: Vec<Mask> = (0..=all).collect();
+        order.sort_by_key(|set| set.count_ones());
+        for set in order {
+            if smaller(set).any(|part| correct[part]) {
+                correct[set] = true;
+            } else if !failing.iter().any(|large| set & !large == 0) {
+                correct[set] = setup.correct(program, set)?;
+                if !correct[set] {
+                    let mut large = set;
+                    for bit in (0..program.points.len()).map(|bit| 1 << bit) {
+                        if large & bit == 0 && !setup.correct(program, large | bit)? {
+                            large |= bit;
+                        }
+                    }
+                    failing.push(large);
+                }
+            }
+        }
+        Some(Truth(correct))
+    }
+
+    fn is_monotone(&self) -> bool {
+        let sets = 0..self.0.len();
+        let mut steps = sets.flat_map(|set| smaller(set).map(move |part| (part, set)));
+        steps.all(|(part, set)| !self.0[part] || self.0[set])
+    }
+
+    /// The minimal correct sets of points that have a price, cheapest first.
+    fn minimal(&self, costs: &Costs) -> Vec<(u64, PointSet)> {
+        let sets = (0..self.0.len()).filter(|&set| set & !allowed(costs) == 0);
+        let minimal = sets.filter(|&set| self.0[set] && !smaller(set).any(|part| self.0[part]));
+        let mut sets: Vec<_> = minimal
+            .map(|set| (cost(&points(set), costs), points(set)))
+            .collect();
+        sets.sort();
+        sets
+    }
+}
+
+/// All points that have a price.
+fn allowed(costs: &Costs) -> Mask {
+    let priced = costs.iter().enumerate().filter(|(_, cost)| cost.is_some());
+    priced.map(|(point, _)| 1 << point).sum()
+}
+
+fn uniform(program: &Program) -> Costs {
+    vec![Some(1); program.points.len()]
+}
+
+/// Random prices from 0 to 3, and some points without one.
+fn prices(program: &Program, seed: u64) -> Costs {
+    let mut state = seed;
+    let mut next = |n: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % n
+    };
+    let each = program.points.iter();
+    each.map(|_| (next(6) != 0).then(|| next(4))).collect()
+}
+
+/// What was compared, to know that something was.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    wrong_under_sc: usize,
+    correct: usize,
+    placed: usize,
+    /// Of those, more than one minimal placement.
+    several: usize,
+    stuck: usize,
+    left_out: usize,
+}
+
+impl std::ops::Add for Tally {
+    type Output = Tally;
+
+    fn add(self, other: Tally) -> Tally {
+        Tally {
+            wrong_under_sc: self.wrong_under_sc + other.wrong_under_sc,
+            correct: self.correct + other.correct,
+            placed: self.placed + other.placed,
+            several: self.several + other.several,
+            stuck: self.stuck + other.stuck,
+            left_out: self.left_out + other.left_out,
+        }
+    }
+}
+
+/// Compares the inference under FD with a fixed k with the truth.
+fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name: &str) -> Tally {
+    let mut tally = Tally::default();
+    let sc = setup.under(Model::Sc, setup.abstraction);
+    let Some(right) = sc.correct(program, 0) else {
+        tally.left_out = 1;
+        return tally;
+    };
+    let found = setup.infer(program, costs, Some(ALL), false);
+    let expected = truth.minimal(costs);
+    let what = format!("{setup:?} {costs:?}\n{}\n{name}", summary(&found.outcome));
+    match &found.outcome {
+        _ if !right => {
+            let wrong = matches!(found.outcome, Outcome::IncorrectUnderSc(..));
+            assert!(wrong, "wrong under SC, {what}");
+            tally.wrong_under_sc = 1;
+        }
+        Outcome::IncorrectUnderSc(..) => panic!("right under SC, {what}"),
+        Outcome::Correct => {
+            assert!(truth.0[0], "not correct, {what}");
+            tally.correct = 1;
+        }
+        Outcome::Placed(placed) => {
+            assert!(!truth.0[0], "correct, {what}");
+            let sets: Vec<_> = placed.all.iter().map(known).collect();
+            assert_eq!(sets, expected, "{what}");
+            assert!(expected.contains(&known(&placed.best)), "{what}");
+            assert_eq!(placed.best.cost, expected[0].0, "{what}");
+            assert!(!placed.more, "{what}");
+            assert_eq!(placed.best.why.len(), placed.best.fences.len(), "{what}");
+            for (point, why) in placed.best.fences.iter().zip(&placed.best.why) {
+                let mut fewer = placed.best.fences.clone();
+                fewer.remove(point);
+                let fewer = program.fenced(&fewer);
+                let shown = why.as_ref().and_then(|why| why.last().violation(&fewer));
+                assert!(shown.is_some(), "no reason for {point:?}, {what}");
+            }
+            tally.several = usize::from(expected.len() > 1);
+            for most in [1, expected.len() - 1, expected.len()] {
+                first_few(program, setup, costs, &expected, most, &what);
+            }
+            tally.placed = 1;
+        }
+        Outcome::Unfixable(..) => {
+            assert!(expected.is_empty(), "fixable, {what}");
+            let fences = allowed(costs);
+            assert!(really_fails(program, setup, fences), "unreal, {what}");
+            tally.stuck = 1;
+        }
+        Outcome::Inconclusive(Reason::TooCoarse) => {
+            assert!(expected.is_empty(), "fixable, {what}");
+            tally.stuck = 1;
+        }
+        Outcome::Inconclusive(Reason::Limit(_)) => tally.left_out = 1,
+    }
+    tally
+}
+
+/// An outcome without its traces.
+fn summary(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Correct => "correct".to_string(),
+        Outcome::Placed(placed) => {
+            let all: Vec<_> = placed.all.iter().map(known).collect();
+            let best = known(&placed.best);
+            format!("{best:?} of {all:?}, {:?}", placed.optimality)
+        }
+        Outcome::IncorrectUnderSc(..) => "incorrect under SC".to_string(),
+        Outcome::Unfixable(..) => "unfixable".to_string(),
+        Outcome::Inconclusive(reason) => format!("{reason:?}"),
+    }
+}
+
+fn known(placement: &Placement) -> (u64, PointSet) {
+    (placement.cost, placement.fences.clone())
+}
+
+/// If only some placements are asked for, the cheapest come.
+fn first_few(
+    program: &Program,
+    setup: &Setup,
+    costs: &Costs,
+    expected: &[(u64, PointSet)],
+    most: usize,
+    what: &str,
+) {
+    let found = setup.infer(program, costs, Some(most), false);
+    let Outcome::Placed(placed) = &found.outcome else {
+        panic!("asked for {most}: {}, {what}", summary(&found.outcome));
+    };
+    let sets: Vec<_> = placed.all.iter().map(known).collect();
+    assert_eq!(sets, expected[..most], "asked for {most}, {what}");
+    let more = most < expected.len();
+    assert_eq!(placed.more, more, "asked for {most}, {what}");
+}
+
+/// There is a violation on the exact model with short buffers.
+fn really_fails(program: &Program, setup: &Setup, fences: Mask) -> bool {
+    (1..=4).any(|bound| {
+        let exact = setup.under(setup.model, Abstraction::Exact { bound });
+        exact.correct(program, fences) == Some(false)
+    })
+}
+
+/// All programs of a seed that are small enough: with points for templates, and for
+/// processes.
+fn programs(seed: u64, options: &oracle::generate::Options) -> Vec<(Program, String)> {
+    let case = case(seed, options);
+    let own = case.program.per_process();
+    let mut programs = vec![(case.program, format!("seed {seed}\n{}", case.text))];
+    if own.points.len() > programs[0].0.points.len() {
+        programs.push((own, format!("seed {seed}, per process\n{}", case.text)));
+    }
+    programs.retain(|(program, _)| program.points.len() <= MOST_POINTS);
+    programs
+}
+
+/// Runs a check on random programs, in parallel.
+fn random_programs(
+    seeds: std::ops::Range<u64>,
+    check: impl Fn(u64, &Program, &Setup, &str) -> Tally + Sync,
+) -> Tally {
+    let families = families();
+    let tallies = families.par_iter().flat_map(|family| {
+        let seeds = seeds.clone().into_par_iter();
+        seeds.map(|seed| {
+            let mut tally = Tally::default();
+            for (program, name) in programs(seed, family) {
+                for model in MODELS {
+                    let setup = Setup {
+                        model,
+                        abstraction: Abstraction::Fd { k: 1 },
+                        atomics: [Atomics::DrainPlace, Atomics::DrainAll][(seed % 2) as usize],
+                    };
+                    tally = tally + check(seed, &program, &setup, &name);
+                }
+            }
+            tally
+        })
+    });
+    tallies.reduce(Tally::default, |a, b| a + b)
+}
+
+/// The small litmus programs.
+fn litmus(most_points: usize) -> Vec<(Program, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("algorithms/litmus");
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let programs = entries.map(|entry| {
+        let path = entry.expect("it can be read").path();
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        let source = Source::new(path.display().to_string(), text);
+        let program = compile(&source).expect("the suite compiles");
+        (program, source.name().to_string())
+    });
+    let programs = programs.filter(|(program, _)| program.points.len() <= most_points);
+    programs.collect()
+}
+
+/// With a fixed k, inference finds exactly the minimal sets that verify.
+#[test]
+fn random_programs_with_a_fixed_head() {
+    let tally = random_programs(0..300, |seed, program, setup, name| {
+        let mut tally = Tally::default();
+        for k in 0..=2 {
+            let setup = setup.under(setup.model, Abstraction::Fd { k });
+            let truth = match seed % 8 {
+                0 => Truth::of_each(program, &setup),
+                _ => Truth::of_decisive(program, &setup),
+            };
+            let Some(truth) = truth else {
+                tally.left_out += 1;
+                continue;
+            };
+            assert!(truth.is_monotone(), "{setup:?} {name}");
+            for costs in [uniform(program), prices(program, seed)] {
+                tally = tally + compare(program, &setup, &truth, &costs, name);
+            }
+        }
+        tally
+    });
+    println!("{tally:?}");
+    assert!(tally.placed > 1000 && tally.several > 100, "{tally:?}");
+    assert!(tally.correct > 500 && tally.stuck > 50, "{tally:?}");
+    assert!(tally.wrong_under_sc > 500, "{tally:?}");
+}
+
+#[test]
+fn litmus_programs_with_a_fixed_head() {
+    let programs = litmus(12);
+    let tallies = programs.par_iter().map(|(program, name)| {
+        let mut tally = Tally::default();
+        for model in MODELS {
+            for k in 0..=2 {
+                let setup = Setup {
+                    model,
+                    abstraction: Abstraction::Fd { k },
+                    atomics: Atomics::DrainPlace,
+                };
+                let truth = match program.points.len() {
+                    0..=6 => Truth::of_each(program, &setup),
+                    _ => Truth::of_decisive(program, &setup),
+                };
+                let Some(truth) = truth else {
+                    tally.left_out += 1;
+                    continue;
+                };
+                assert!(truth.is_monotone(), "{setup:?} {name}");
+                for costs in [uniform(program), prices(program, k as u64)] {
+                    tally = tally + compare(program, &setup, &truth, &costs, name);
+                }
+            }
+        }
+        tally
+    });
+    let tally = tallies.reduce(Tally::default, |a, b| a + b);
+    println!("{} programs, {tally:?}", programs.len());
+    assert!(programs.len() > 50 && tally.placed > 200, "{tally:?}");
+    assert!(tally.left_out < 5, "{tally:?}");
+}
+
+/// With k left open, what is found holds on the exact model, and so does what is said
+/// about cheaper placements.
+fn refined(program: &Program, setup: &Setup, costs: &Costs, name: &str) -> Tally {
+    let mut tally = Tally::default();
+    let found = setup.infer(program, costs, Some(ALL), true);
+    let what = format!("{setup:?} {costs:?}\n{}\n{name}", summary(&found.outcome));
+    let exact = setup.under(setup.model, Abstraction::Exact { bound: 3 });
+    let holds = |fences: &PointSet| exact.correct(program, mask(fences)) != Some(false);
+    match &found.outcome {
+        Outcome::IncorrectUnderSc(..) => {
+            let sc = setup.under(Model::Sc, setup.abstraction);
+            assert_eq!(sc.correct(program, 0), Some(false), "{what}");
+            tally.wrong_under_sc = 1;
+        }
+        Outcome::Correct => {
+            assert!(holds(&PointSet::new()), "not correct, {what}");
+            tally.correct = 1;
+        }
+        Outcome::Placed(placed) => {
+            for placement in &placed.all {
+                assert!(
+                    holds(&placement.fences),
+                    "{:?} fails, {what}",
+                    known(placement)
+                );
+            }
+            assert_eq!(placed.best.cost, placed.all[0].cost, "{what}");
+            if placed.optimality == Optimality::Exact {
+                tally.several = 1;
+                cheaper_ones_fail(program, setup, costs, placed.best.cost, &what);
+            }
+            tally.placed = 1;
+        }
+        Outcome::Unfixable(..) => {
+            let fences = allowed(costs);
+            assert!(really_fails(program, setup, fences), "unreal, {what}");
+            tally.stuck = 1;
+        }
+        Outcome::Inconclusive(_) => tally.left_out = 1,
+    }
+    tally
+}
+
+fn cheaper_ones_fail(program: &Program, setup: &Setup, costs: &Costs, best: u64, what: &str) {
+    let sets = (0..1 << program.points.len()).filter(|&set: &Mask| set & !allowed(costs) == 0);
+    let price = |set: Mask| cost(&points(set), costs);
+    let cheaper: Vec<Mask> = sets.filter(|&set| price(set) < best).collect();
+    // Only the largest: with fewer fences there are more executions.
+    let largest = |set: &&Mask| {
+        !cheaper
+            .iter()
+            .any(|other| other != *set && **set & !other == 0)
+    };
+    for &set in cheaper.iter().filter(largest) {
+        let fails = really_fails(program, setup, set);
+        assert!(fails, "{:?} is cheaper, {what}", points(set));
+    }
+}
+
+#[test]
+fn random_programs_with_a_growing_head() {
+    let tally = random_programs(400..2400, |seed, program, setup, name| {
+        let costs = [uniform(program), prices(program, seed)];
+        let each = costs.iter();
+        each.map(|costs| refined(program, setup, costs, name))
+            .fold(Tally::default(), |a, b| a + b)
+    });
+    // Here, `several` counts the placements that are optimal on the exact model.
+    println!("{tally:?}");
+    assert!(tally.placed > 200 && tally.several > 180, "{tally:?}");
+}
+
+#[test]
+fn litmus_programs_with_a_growing_head() {
+    let programs = litmus(12);
+    let tallies = programs.par_iter().flat_map(|(program, name)| {
+        MODELS.par_iter().map(move |&model| {
+            let setup = Setup {
+                model,
+                abstraction: Abstraction::Fd { k: 1 },
+                atomics: Atomics::DrainPlace,
+            };
+            refined(program, &setup, &uniform(program), name)
+        })
+    });
+    let tally = tallies.reduce(Tally::default, |a, b| a + b);
+    println!("{tally:?}");
+    assert_eq!(tally.placed, tally.several, "{tally:?}");
+    assert_eq!(tally.left_out + tally.stuck, 0, "{tally:?}");
+}
+
+/// Under PD a cheaper placement may be missed, but what is found verifies, and costs no
+/// less than the cheapest under FD.
+#[test]
+fn random_programs_under_pd() {
+    let tally = random_programs(2400..2500, |_, program, setup, name| {
+        let mut tally = Tally::default();
+        for k in 0..=2 {
+            let setup = setup.under(setup.model, Abstraction::Pd { k });
+            let costs = uniform(program);
+            let found = setup.infer(program, &costs, Some(ALL), false);
+            let what = format!("{setup:?}\n{}\n{name}", summary(&found.outcome));
+            let verifies = |fences: Mask| setup.correct(program, fences);
+            match &found.outcome {
+                Outcome::IncorrectUnderSc(..) => tally.wrong_under_sc += 1,
+                Outcome::Correct => {
+                    assert_ne!(verifies(0), Some(false), "not correct, {what}");
+                    tally.correct += 1;
+                }
+                Outcome::Placed(placed) => {
+                    assert_ne!(verifies(0), Some(true), "correct, {what}");
+                    for placement in placed.all.iter().chain([&placed.best]) {
+                        let fences = mask(&placement.fences);
+                        assert_ne!(
+                            verifies(fences),
+                            Some(false),
+                            "{:?}, {what}",
+                            known(placement)
+                        );
+                    }
+                    let fd = setup.under(setup.model, Abstraction::Fd { k });
+                    if let Some(truth) = Truth::of_decisive(program, &fd) {
+                        let least = truth.minimal(&costs)[0].0;
+                        assert!(placed.best.cost >= least, "{what}");
+                    }
+                    if program.points.len() <= 6
+                        && let Some(truth) = Truth::of_each(program, &setup)
+                    {
+                        let sets = truth.0.iter().enumerate().filter(|(_, correct)| **correct);
+                        let least = sets.map(|(set, _)| set.count_ones()).min();
+                        let least = u64::from(least.expect("the placement verifies"));
+                        assert!(placed.best.cost >= least, "{what}");
+                        // Here, `several` counts the placements that are cheapest under PD.
+                        tally.several += usize::from(placed.best.cost == least);
+                    }
+                    if placed.optimality == Optimality::Exact {
+                        cheaper_ones_fail(program, &setup, &costs, placed.best.cost, &what);
+                    }
+                    tally.placed += 1;
+                }
+                Outcome::Unfixable(..) => {
+                    let fences = allowed(&costs);
+                    assert!(really_fails(program, &setup, fences), "unreal, {what}");
+                    tally.stuck += 1;
+                }
+                Outcome::Inconclusive(Reason::TooCoarse) => tally.stuck += 1,
+                Outcome::Inconclusive(Reason::Limit(_)) => tally.left_out += 1,
+            }
+        }
+        tally
+    });
+    println!("{tally:?}");
+    assert!(tally.placed > 100, "{tally:?}");
+}
