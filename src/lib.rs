@@ -1,5 +1,6 @@
 //! fencesmith proves small concurrent programs correct under store-buffer memory models
-//! (SC, TSO, PSO), or shows an execution that breaks them.
+//! (SC, TSO, PSO), shows an execution that breaks them, and finds the fewest fences that
+//! mend them.
 //!
 //! The modules stand in reading order, which is the way of the data:
 //!
@@ -13,7 +14,10 @@
 //!                      no violation                    violation
 //!                            │                             │
 //!                       a proof                a trace, replayed on the
-//!                                              exact model (concretise)
+//!                            ▲                 exact model (concretise)
+//!                            │                             │
+//!                       fences that hit            one of the points it passed
+//!                       all clauses  ◀──infer──    with pending stores: a clause
 //! ```
 //!
 //! ```
