@@ -3,7 +3,7 @@
 use crate::fences::FencePlace;
 use crate::infer::Where;
 use crate::memory::Atomics;
-use crate::verify::Model;
+use crate::verify::{Abstraction, Model};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -52,13 +52,8 @@ pub struct Verify {
         value_name = "MODEL"
     )]
     pub model: Vec<ModelName>,
-    /// How store buffers are represented
-    #[arg(long, value_name = "NAME", default_value = "fd")]
-    pub abs: AbstractionName,
-    /// Length of the ordered head of abstract buffers, or `auto` to refine FD from k = 1
-    /// until the answer is certain [default: auto for fd, 1 for pd]
-    #[arg(long, value_name = "N|auto", value_parser = head)]
-    pub k: Option<Head>,
+    #[command(flatten)]
+    pub buffers: BufferArgs,
     /// Longest store buffer of the exact models
     #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub bound: u64,
@@ -98,13 +93,8 @@ pub struct Infer {
         value_name = "MODEL"
     )]
     pub model: Vec<RelaxedName>,
-    /// How store buffers are represented: fd or pd
-    #[arg(long, value_name = "NAME", default_value = "fd")]
-    pub abs: AbstractionName,
-    /// Length of the ordered head of abstract buffers, or `auto` to refine FD from k = 1
-    /// while counterexamples turn out not to be real [default: auto for fd, 1 for pd]
-    #[arg(long, value_name = "N|auto", value_parser = head)]
-    pub k: Option<Head>,
+    #[command(flatten)]
+    pub buffers: BufferArgs,
     /// Where fences may stand
     #[arg(long, value_name = "WHERE", default_value = "anywhere")]
     pub place: PlaceName,
@@ -154,6 +144,18 @@ pub struct Replay {
     pub trace: PathBuf,
     #[command(flatten)]
     pub common: Common,
+}
+
+/// How store buffers are represented.
+#[derive(Debug, Args)]
+pub struct BufferArgs {
+    /// How store buffers are represented (to infer: fd or pd)
+    #[arg(long, value_name = "NAME", default_value = "fd")]
+    pub abs: AbstractionName,
+    /// Length of the ordered head of abstract buffers, or `auto` to refine FD from k = 1
+    /// while counterexamples turn out not to be real [default: auto for fd, 1 for pd]
+    #[arg(long, value_name = "N|auto", value_parser = head)]
+    pub k: Option<Head>,
 }
 
 /// Options of every command.
@@ -259,6 +261,23 @@ impl Arguments {
             Command::Infer(infer) => &infer.common,
             Command::Check(check) => &check.common,
             Command::Replay(replay) => &replay.common,
+        }
+    }
+}
+
+impl BufferArgs {
+    /// The abstraction asked for, and whether to refine it; or what is wrong with it.
+    pub fn abstraction(&self, bound: usize) -> Result<(Abstraction, bool), &'static str> {
+        match (self.abs, self.k) {
+            (AbstractionName::Fd, None | Some(Head::Auto)) => Ok((Abstraction::Fd { k: 1 }, true)),
+            (AbstractionName::Fd, Some(Head::Fixed(k))) => Ok((Abstraction::Fd { k }, false)),
+            (AbstractionName::Pd, None) => Ok((Abstraction::Pd { k: 1 }, false)),
+            (AbstractionName::Pd, Some(Head::Fixed(k))) => Ok((Abstraction::Pd { k }, false)),
+            (AbstractionName::Pd, Some(Head::Auto)) => Err("--k auto goes with --abs fd"),
+            (AbstractionName::Set, None) => Ok((Abstraction::Set, false)),
+            (AbstractionName::Set, Some(_)) => Err("--abs set has no --k"),
+            (AbstractionName::Exact, None) => Ok((Abstraction::Exact { bound }, false)),
+            (AbstractionName::Exact, Some(_)) => Err("--abs exact has no --k, but a --bound"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `fencesmith infer`.
 
-use super::args::{self, AbstractionName, Format, Head};
+use super::args::{self, AbstractionName, Format};
 use super::verify::{json_text, limits, upper};
 use super::{Exit, Failure, input, print, progress};
 use crate::fences;
@@ -32,7 +32,17 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     } else {
         shared
     };
-    let (abstraction, refine) = abstraction(args)?;
+    if matches!(
+        args.buffers.abs,
+        AbstractionName::Set | AbstractionName::Exact
+    ) {
+        return Err(Failure::Message {
+            text: "fences can be inferred under --abs fd or pd only".to_string(),
+            help: Some("Set is too coarse, and bounded buffers prove nothing".to_string()),
+        });
+    }
+    let abstraction = args.buffers.abstraction(0);
+    let (abstraction, refine) = abstraction.map_err(Failure::message)?;
     let costs = costs(args, &source, &program)?;
     let monitor = progress::interruptible();
     let mut exit = Exit::Fine;
@@ -80,22 +90,6 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         print(&json_text(&reports))?;
     }
     Ok(exit)
-}
-
-fn abstraction(args: &args::Infer) -> Result<(Abstraction, bool), Failure> {
-    match (args.abs, args.k) {
-        (AbstractionName::Fd, None | Some(Head::Auto)) => Ok((Abstraction::Fd { k: 1 }, true)),
-        (AbstractionName::Fd, Some(Head::Fixed(k))) => Ok((Abstraction::Fd { k }, false)),
-        (AbstractionName::Pd, None) => Ok((Abstraction::Pd { k: 1 }, false)),
-        (AbstractionName::Pd, Some(Head::Fixed(k))) => Ok((Abstraction::Pd { k }, false)),
-        (AbstractionName::Pd, Some(Head::Auto)) => {
-            Err(Failure::message("--k auto goes with --abs fd"))
-        }
-        (AbstractionName::Set | AbstractionName::Exact, _) => Err(Failure::Message {
-            text: "fences can be inferred under --abs fd or pd only".to_string(),
-            help: Some("Set is too coarse, and bounded buffers prove nothing".to_string()),
-        }),
-    }
 }
 
 /// What a fence costs at each point.
@@ -259,40 +253,7 @@ impl Shown<'_> {
     /// The lines around the fences, with the fences in place.
     fn excerpt(&self, placement: &Placement, paint: Paint) -> String {
         let fenced = self.printed(placement);
-        let old: Vec<&str> = self.source.text().lines().collect();
-        let mut rows: Vec<(Option<usize>, &str, bool)> = Vec::new();
-        let mut at = 0;
-        let mut lines = fenced.lines().peekable();
-        while let Some(line) = lines.next() {
-            let same = old.get(at) == Some(&line);
-            let added = !same && lines.peek().is_some_and(|next| old.get(at) == Some(next));
-            let number = (!added).then(|| {
-                at += 1;
-                at
-            });
-            rows.push((number, line, !same));
-        }
-        let near = |index: usize| {
-            let window = index.saturating_sub(2)..(index + 3).min(rows.len());
-            rows[window].iter().any(|(_, _, changed)| *changed)
-        };
-        let mut out = String::new();
-        let mut gap = false;
-        for (index, (number, line, changed)) in rows.iter().enumerate() {
-            if !near(index) {
-                gap = true;
-                continue;
-            }
-            if std::mem::take(&mut gap) && !out.is_empty() {
-                out.push_str("      ⋮\n");
-            }
-            let number = number.map_or(String::new(), |number| number.to_string());
-            let text = format!("{number:>5} {} {line}", if *changed { '+' } else { '|' });
-            let text = if *changed { paint.good(&text) } else { text };
-            let _ = writeln!(out, "{}", text.trim_end());
-        }
-        out.push('\n');
-        out
+        text::excerpt(self.source.text(), &fenced, paint)
     }
 
     /// What happens without each fence.
@@ -547,61 +508,4 @@ fn side_name(side: Side) -> &'static str {
         Side::After => "after",
         Side::Inside => "inside",
     }
-}
-
-/// Checks a certificate.
-pub fn check(args: &args::Check) -> Result<Exit, Failure> {
-    let (source, program) = input::program(&args.file)?;
-    let file = input::read(&args.certificate)?;
-    let certificate = serde_json::from_str(file.text()).map_err(|error| {
-        let path = args.certificate.display();
-        Failure::message(format!("'{path}': this is not a certificate: {error}"))
-    })?;
-    let monitor = progress::interruptible();
-    let what = format!("{}: checking", source.name());
-    let threads = args.common.thread_count();
-    let limits = limits(&args.common);
-    let checked = progress::watched(&args.common, &monitor, &what, || {
-        infer::check(&source, &program, &certificate, threads, &limits, &monitor)
-    });
-    let model = certificate.model.to_uppercase();
-    let (outcome, text, exit) = match &checked {
-        Ok(checked) => {
-            let among = match checked.allowed {
-                None => String::new(),
-                Some((allowed, all)) => {
-                    format!(", of fences at the {allowed} of {all} points it allows")
-                }
-            };
-            let executions = count(checked.executions as u64, "execution");
-            let bound = match (checked.cost, checked.lower_bound) {
-                (0, _) => "no fence is needed".to_string(),
-                (cost, bound) if cost == bound => {
-                    format!("nothing cheaper does{among}, by {executions} of {model}")
-                }
-                (_, bound) => {
-                    format!("at least {bound} is needed{among}, by {executions} of {model}")
-                }
-            };
-            let states = count(checked.states, "state");
-            let text = format!("holds: cost {} verifies ({states}); {bound}", checked.cost);
-            ("valid", text, Exit::Fine)
-        }
-        Err(why) => ("rejected", format!("is rejected: {why}"), Exit::Violated),
-    };
-    match args.common.format {
-        Format::Json => print(&json_text(&serde_json::json!({
-            "schema": SCHEMA,
-            "tool": env!("CARGO_PKG_VERSION"),
-            "command": "check",
-            "program": source.name(),
-            "outcome": outcome,
-            "reason": text,
-        })))?,
-        Format::Text => print(&format!(
-            "{} under {model}: the certificate {text}\n",
-            source.name()
-        ))?,
-    }
-    Ok(exit)
 }

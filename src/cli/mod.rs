@@ -2,6 +2,7 @@
 //! input and output.
 
 mod args;
+mod check;
 mod infer;
 mod input;
 mod progress;
@@ -69,7 +70,7 @@ pub fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Verify(verify) => verify::run(verify),
         Command::Infer(infer) => infer::run(infer),
-        Command::Check(check) => infer::check(check),
+        Command::Check(check) => check::run(check),
         Command::Replay(replay) => verify::replay(replay),
     };
     let exit = result.unwrap_or_else(|failure| {

@@ -1,6 +1,6 @@
 //! `fencesmith verify` and `fencesmith replay`.
 
-use super::args::{self, AbstractionName, Common, Format, Head};
+use super::args::{self, Common, Format};
 use super::{Exit, Failure, complain, input, print, progress};
 use crate::diagnostic::{self, Diagnostic};
 use crate::fences;
@@ -31,7 +31,8 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         .collect();
     let monitor = progress::interruptible();
 
-    let (abstraction, refine) = abstraction(args)?;
+    let abstraction = args.buffers.abstraction(args.bound as usize);
+    let (abstraction, refine) = abstraction.map_err(Failure::message)?;
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
     let mut saved = false;
@@ -83,23 +84,6 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         print(&json_text(&reports))?;
     }
     Ok(exit)
-}
-
-/// The abstraction asked for, and whether to refine it.
-fn abstraction(args: &args::Verify) -> Result<(Abstraction, bool), Failure> {
-    let usage = |text: &str| Err(Failure::message(text));
-    let bound = args.bound as usize;
-    match (args.abs, args.k) {
-        (AbstractionName::Fd, None | Some(Head::Auto)) => Ok((Abstraction::Fd { k: 1 }, true)),
-        (AbstractionName::Fd, Some(Head::Fixed(k))) => Ok((Abstraction::Fd { k }, false)),
-        (AbstractionName::Pd, None) => Ok((Abstraction::Pd { k: 1 }, false)),
-        (AbstractionName::Pd, Some(Head::Fixed(k))) => Ok((Abstraction::Pd { k }, false)),
-        (AbstractionName::Pd, Some(Head::Auto)) => usage("--k auto goes with --abs fd"),
-        (AbstractionName::Set, None) => Ok((Abstraction::Set, false)),
-        (AbstractionName::Exact, None) => Ok((Abstraction::Exact { bound }, false)),
-        (AbstractionName::Set, Some(_)) => usage("--abs set has no --k"),
-        (AbstractionName::Exact, Some(_)) => usage("--abs exact has no --k, but a --bound"),
-    }
 }
 
 fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<PointSet, Failure> {

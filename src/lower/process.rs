@@ -339,32 +339,20 @@ impl Builder<'_> {
                 place,
                 expected,
                 new,
-            } => Instr::Update {
-                local: self.local(&target.text),
-                place: self.place(place),
-                op: Update::Cas {
-                    expected: expr(expected),
-                    new: expr(new),
-                },
-            },
+            } => {
+                let (expected, new) = (expr(expected), expr(new));
+                self.update(target, place, Update::Cas { expected, new })
+            }
             StmtKind::Swap {
                 target,
                 place,
                 value,
-            } => Instr::Update {
-                local: self.local(&target.text),
-                place: self.place(place),
-                op: Update::Swap(expr(value)),
-            },
+            } => self.update(target, place, Update::Swap(expr(value))),
             StmtKind::Add {
                 target,
                 place,
                 value,
-            } => Instr::Update {
-                local: self.local(&target.text),
-                place: self.place(place),
-                op: Update::Add(expr(value)),
-            },
+            } => self.update(target, place, Update::Add(expr(value))),
             StmtKind::Fence(kind) => Instr::Fence(*kind),
             StmtKind::Assign { target, value } => Instr::Assign {
                 local: self.local(&target.text),
@@ -387,6 +375,14 @@ impl Builder<'_> {
             },
             StmtKind::Assert(condition) => Instr::Assert(expr(condition)),
             other => unreachable!("not a simple statement: {other:?}"),
+        }
+    }
+
+    fn update(&self, target: &ast::Name, place: &ast::Place, op: Update) -> Instr {
+        Instr::Update {
+            local: self.local(&target.text),
+            place: self.place(place),
+            op,
         }
     }
 

@@ -156,6 +156,21 @@ impl Buffers {
         }
     }
 
+    /// Adds every way in which the oldest store of some queue can reach memory now.
+    pub(super) fn flush_heads(&self, order: Order, out: &mut Vec<(Entry, Buffers)>) {
+        for (index, part) in self.parts.iter().enumerate() {
+            for at in part.oldest(order) {
+                let entry = part.head[at];
+                if self.may_leave(order, index, entry.place) {
+                    let mut after = self.clone();
+                    after.parts[index].head.remove(at);
+                    after.tidy();
+                    out.push((entry, after));
+                }
+            }
+        }
+    }
+
     /// Restores the canonical form after stores have left.
     pub(super) fn tidy(&mut self) {
         let mut index = 0;

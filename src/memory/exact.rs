@@ -36,17 +36,7 @@ impl Memory for Exact {
     }
 
     fn flushes(&self, buffers: &Buffers, out: &mut Vec<(Entry, Buffers)>) {
-        for (index, part) in buffers.parts.iter().enumerate() {
-            for at in part.oldest(self.order) {
-                let entry = part.head[at];
-                if buffers.may_leave(self.order, index, entry.place) {
-                    let mut after = buffers.clone();
-                    after.parts[index].head.remove(at);
-                    after.tidy();
-                    out.push((entry, after));
-                }
-            }
-        }
+        buffers.flush_heads(self.order, out);
     }
 
     fn mark(&self, buffers: &mut Buffers, marker: Marker) {

@@ -69,16 +69,8 @@ impl Memory for Partial {
     }
 
     fn flushes(&self, buffers: &Buffers, out: &mut Vec<(Entry, Buffers)>) {
+        buffers.flush_heads(self.order, out);
         for (index, part) in buffers.parts.iter().enumerate() {
-            for at in part.oldest(self.order) {
-                let entry = part.head[at];
-                if buffers.may_leave(self.order, index, entry.place) {
-                    let mut after = buffers.clone();
-                    after.parts[index].head.remove(at);
-                    after.tidy();
-                    out.push((entry, after));
-                }
-            }
             for (at, rest) in part.rest.iter().enumerate() {
                 let behind_head = match self.order {
                     Order::Tso => !part.head.is_empty(),

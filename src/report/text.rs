@@ -88,6 +88,44 @@ fn pending(program: &Program, state: &Snapshot) -> String {
     words.collect::<Vec<_>>().join("  ")
 }
 
+/// The lines around what was added to a text, with the additions marked.
+pub fn excerpt(original: &str, fenced: &str, paint: Paint) -> String {
+    let old: Vec<&str> = original.lines().collect();
+    let mut rows: Vec<(Option<usize>, &str, bool)> = Vec::new();
+    let mut at = 0;
+    let mut lines = fenced.lines().peekable();
+    while let Some(line) = lines.next() {
+        let same = old.get(at) == Some(&line);
+        let added = !same && lines.peek().is_some_and(|next| old.get(at) == Some(next));
+        let number = (!added).then(|| {
+            at += 1;
+            at
+        });
+        rows.push((number, line, !same));
+    }
+    let near = |index: usize| {
+        let window = index.saturating_sub(2)..(index + 3).min(rows.len());
+        rows[window].iter().any(|(_, _, changed)| *changed)
+    };
+    let mut out = String::new();
+    let mut gap = false;
+    for (index, (number, line, changed)) in rows.iter().enumerate() {
+        if !near(index) {
+            gap = true;
+            continue;
+        }
+        if std::mem::take(&mut gap) && !out.is_empty() {
+            out.push_str("      ⋮\n");
+        }
+        let number = number.map_or(String::new(), |number| number.to_string());
+        let text = format!("{number:>5} {} {line}", if *changed { '+' } else { '|' });
+        let text = if *changed { paint.good(&text) } else { text };
+        let _ = writeln!(out, "{}", text.trim_end());
+    }
+    out.push('\n');
+    out
+}
+
 /// Lines up columns, the first row being the heading; numbers go to the right.
 pub fn table<const C: usize>(rows: &[[String; C]], right: [bool; C], paint: Paint) -> String {
     let width = |column: usize| {

@@ -1,0 +1,65 @@
+//! `fencesmith check`.
+
+use super::args::{self, Format};
+use super::verify::{json_text, limits};
+use super::{Exit, Failure, input, print, progress};
+use crate::infer;
+use crate::report::json::SCHEMA;
+use crate::report::text::count;
+
+/// Checks a certificate.
+pub fn run(args: &args::Check) -> Result<Exit, Failure> {
+    let (source, program) = input::program(&args.file)?;
+    let file = input::read(&args.certificate)?;
+    let certificate = serde_json::from_str(file.text()).map_err(|error| {
+        let path = args.certificate.display();
+        Failure::message(format!("'{path}': this is not a certificate: {error}"))
+    })?;
+    let monitor = progress::interruptible();
+    let what = format!("{}: checking", source.name());
+    let threads = args.common.thread_count();
+    let limits = limits(&args.common);
+    let checked = progress::watched(&args.common, &monitor, &what, || {
+        infer::check(&source, &program, &certificate, threads, &limits, &monitor)
+    });
+    let model = certificate.model.to_uppercase();
+    let (outcome, text, exit) = match &checked {
+        Ok(checked) => {
+            let among = match checked.allowed {
+                None => String::new(),
+                Some((allowed, all)) => {
+                    format!(", of fences at the {allowed} of {all} points it allows")
+                }
+            };
+            let executions = count(checked.executions as u64, "execution");
+            let bound = match (checked.cost, checked.lower_bound) {
+                (0, _) => "no fence is needed".to_string(),
+                (cost, bound) if cost == bound => {
+                    format!("nothing cheaper does{among}, by {executions} of {model}")
+                }
+                (_, bound) => {
+                    format!("at least {bound} is needed{among}, by {executions} of {model}")
+                }
+            };
+            let states = count(checked.states, "state");
+            let text = format!("holds: cost {} verifies ({states}); {bound}", checked.cost);
+            ("valid", text, Exit::Fine)
+        }
+        Err(why) => ("rejected", format!("is rejected: {why}"), Exit::Violated),
+    };
+    match args.common.format {
+        Format::Json => print(&json_text(&serde_json::json!({
+            "schema": SCHEMA,
+            "tool": env!("CARGO_PKG_VERSION"),
+            "command": "check",
+            "program": source.name(),
+            "outcome": outcome,
+            "reason": text,
+        })))?,
+        Format::Text => print(&format!(
+            "{} under {model}: the certificate {text}\n",
+            source.name()
+        ))?,
+    }
+    Ok(exit)
+}
