@@ -23,7 +23,7 @@ pub enum Concrete {
 }
 
 /// States to look at before giving up.
-const MOST_STATES: usize = 2_000_000;
+const MOST_STATES: usize = 300_000;
 
 /// Looks for an exact execution that follows an abstract trace. `exact` must have the same
 /// program and the same fusing as the stepper that the trace came from.

@@ -170,7 +170,8 @@ pub struct Common {
     /// Give up on an answer after this many states
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
-    /// Give up on an answer at this much memory, e.g. 500M or 8G
+    /// Give up on an answer at this much memory, e.g. 500M or 8G [default: nine tenths of
+    /// what is free]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<u64>,
     /// Give up on an answer after this many seconds

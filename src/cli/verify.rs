@@ -100,12 +100,21 @@ fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<
 pub fn limits(common: &Common) -> Limits {
     Limits {
         max_states: common.max_states,
-        max_memory: common.max_memory,
+        max_memory: common.max_memory.or_else(nearly_all_memory),
         // A deadline that no clock reaches is none.
         deadline: common
             .timeout
             .and_then(|timeout| Instant::now().checked_add(timeout)),
     }
+}
+
+/// Nine tenths of the memory that is free now, where the system tells: a program with
+/// endlessly many states ends in an answer, not in the death of the process.
+fn nearly_all_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024 / 10 * 9)
 }
 
 /// An answer about to be shown.

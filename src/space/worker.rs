@@ -281,10 +281,10 @@ impl<'a, const N: usize> Worker<'a, N> {
                 return Err(trace::Cancelled);
             }
             for state in *chunk {
-                let known = self.rows.successors(state, &mut self.successors);
-                known.expect("the layout held these states before");
+                // Only a state that a limit kept from being expanded can outgrow the layout.
+                let known = self.rows.successors(state, &mut self.successors).is_ok();
                 let mut successors = self.successors.as_slice().iter();
-                if successors.any(|next| ahead.contains(next)) {
+                if known && successors.any(|next| ahead.contains(next)) {
                     found.push(*state);
                 }
             }
