@@ -112,7 +112,9 @@ pub fn limits(common: &Common) -> Limits {
 /// endlessly many states ends in an answer, not in the death of the process.
 fn nearly_all_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("MemAvailable:"))?;
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kilobytes * 1024 / 10 * 9)
 }

@@ -5,7 +5,7 @@
 //! they are evaluated once for each combination.
 
 use super::intern::{Interner, Traits};
-use super::layout::{Layout, State};
+use super::layout::{Field, Layout, State};
 use super::trace::Snapshot;
 use crate::program::{Atom, Expr, PlaceId, Program, PropertyKind};
 use crate::property::{self, Violation};
@@ -27,6 +27,7 @@ pub struct Judge<'a, const N: usize> {
     program: &'a Program,
     interner: &'a Interner<'a>,
     layout: &'a Layout,
+    quick: Vec<Quick>,
     /// Per process, by configuration id.
     traits: Vec<Vec<Option<Traits>>>,
     general: Vec<usize>,
@@ -36,6 +37,20 @@ pub struct Judge<'a, const N: usize> {
     known: AHashMap<Vec<u64>, bool>,
     key: Vec<u64>,
 }
+
+/// How notable the configurations of one process are, at a glance.
+struct Quick {
+    field: Field,
+    /// By configuration id.
+    by_id: Vec<u8>,
+}
+
+/// A configuration that is nothing special.
+const DULL: u8 = 0;
+/// Of no importance if there is another process and that one is dull.
+const ALONE: u8 = 1;
+/// To be looked at properly.
+const NOTABLE: u8 = 2;
 
 /// The properties that are not decided by the traits of configurations alone.
 pub fn general_properties(program: &Program) -> Vec<usize> {
@@ -65,6 +80,14 @@ impl<'a, const N: usize> Judge<'a, N> {
             program,
             interner,
             layout,
+            quick: layout
+                .configs
+                .iter()
+                .map(|&field| Quick {
+                    field,
+                    by_id: Vec::new(),
+                })
+                .collect(),
             traits: vec![Vec::new(); program.processes.len()],
             general,
             has_final: program.properties.iter().any(finals),
@@ -77,6 +100,17 @@ impl<'a, const N: usize> Judge<'a, N> {
     /// Judges a state.
     #[inline]
     pub fn verdict(&mut self, state: &State<N>) -> Verdict {
+        let notable = self.quick.iter().map(|quick| {
+            let id = quick.field.get(state) as usize;
+            u32::from(*quick.by_id.get(id).unwrap_or(&NOTABLE))
+        });
+        match notable.sum::<u32>() < self.quick.len().min(2) as u32 {
+            true => Verdict::Fine,
+            false => self.full_verdict(state),
+        }
+    }
+
+    fn full_verdict(&mut self, state: &State<N>) -> Verdict {
         let (mut failed, mut done) = (false, true);
         let (mut once, mut twice) = (0, 0);
         self.key.clear();
@@ -90,9 +124,7 @@ impl<'a, const N: usize> Judge<'a, N> {
             done &= traits.done;
             twice |= once & traits.crowds;
             once |= traits.crowds;
-            if !self.general.is_empty() {
-                self.key.push(u64::from(traits.class));
-            }
+            self.key.push(u64::from(traits.class));
         }
         if failed {
             Verdict::Failure
@@ -146,6 +178,15 @@ impl<'a, const N: usize> Judge<'a, N> {
             known.resize(id as usize + 1, None);
         }
         known[id as usize] = Some(traits);
+        let quick = &mut self.quick[process].by_id;
+        if quick.len() <= id as usize {
+            quick.resize(id as usize + 1, NOTABLE);
+        }
+        quick[id as usize] = match traits.failed || !self.general.is_empty() {
+            false if !traits.done && traits.crowds == 0 => DULL,
+            false => ALONE,
+            true => NOTABLE,
+        };
         traits
     }
 }

@@ -86,8 +86,9 @@ impl Field {
 
     #[inline]
     pub fn get<const N: usize>(self, state: &State<N>) -> u32 {
+        let word = if N == 1 { 0 } else { self.word as usize };
         let low = (1u64 << self.bits) - 1;
-        (state[self.word as usize] >> self.shift & low) as u32
+        (state[word] >> self.shift & low) as u32
     }
 
     /// Sets all bits of the field.

@@ -17,8 +17,7 @@ pub struct Rows<'a, const N: usize> {
     stepper: &'a Stepper<'a>,
     interner: &'a Interner<'a>,
     layout: &'a Layout,
-    /// Per process, by configuration id.
-    entries: Vec<Vec<Entry>>,
+    processes: Vec<Entries>,
     /// What configurations read apart from their main place.
     reads: Vec<Read>,
     /// By `Read::base` and value code.
@@ -31,6 +30,12 @@ pub struct Rows<'a, const N: usize> {
     changes: Vec<Change<N>>,
 }
 
+/// What is known of the configurations of one process.
+struct Entries {
+    field: Field,
+    by_id: Vec<Entry>,
+}
+
 /// What is known of one configuration.
 #[derive(Clone, Copy)]
 struct Entry {
@@ -39,7 +44,10 @@ struct Entry {
     /// The other places that steps read: a range of `Rows::reads`.
     first_read: u32,
     reads: u16,
+    /// It may begin an atomic block.
     atomic: bool,
+    /// It has more rows than the main one.
+    more: bool,
     no_room: bool,
 }
 
@@ -83,6 +91,7 @@ const UNKNOWN_ENTRY: Entry = Entry {
     first_read: 0,
     reads: 0,
     atomic: false,
+    more: false,
     no_room: false,
 };
 
@@ -110,6 +119,11 @@ impl<const N: usize> Successors<N> {
     pub fn as_slice(&self) -> &[State<N>] {
         &self.states[..self.len]
     }
+
+    #[cold]
+    fn make_room(&mut self, width: usize) {
+        self.states.resize(2 * (self.len + width), [0; N]);
+    }
 }
 
 impl<'a, const N: usize> Rows<'a, N> {
@@ -130,7 +144,14 @@ impl<'a, const N: usize> Rows<'a, N> {
             stepper,
             interner,
             layout,
-            entries: vec![Vec::new(); layout.configs.len()],
+            processes: layout
+                .configs
+                .iter()
+                .map(|&field| Entries {
+                    field,
+                    by_id: Vec::new(),
+                })
+                .collect(),
             reads: Vec::new(),
             by_code: Vec::new(),
             by_memory: AHashMap::new(),
@@ -146,114 +167,128 @@ impl<'a, const N: usize> Rows<'a, N> {
         state: &State<N>,
         out: &mut Successors<N>,
     ) -> Result<bool, Overflow> {
+        loop {
+            if let Some(no_room) = self.known_successors(state, out) {
+                return Ok(no_room);
+            }
+            self.learn(state)?;
+        }
+    }
+
+    /// The successors, unless some row has yet to be worked out.
+    #[inline]
+    fn known_successors(&self, state: &State<N>, out: &mut Successors<N>) -> Option<bool> {
         out.len = 0;
         let mut no_room = false;
-        for process in 0..self.entries.len() {
-            let id = self.layout.configs[process].get(state);
-            let mut entry = match self.entries[process].get(id as usize) {
-                Some(entry) => *entry,
-                None => UNKNOWN_ENTRY,
-            };
-            let mut row = self.known_row(entry.main, state);
-            if row == UNKNOWN_ROW {
-                (entry, row) = self.add_main_row(process, id, state)?;
-            }
+        for (process, entries) in self.processes.iter().enumerate() {
+            let id = entries.field.get(state);
+            let entry = entries.by_id.get(id as usize)?;
             no_room |= entry.no_room;
-            self.apply(row, state, out);
-            for at in entry.first_read..entry.first_read + u32::from(entry.reads) {
-                let mut row = self.known_row(self.reads[at as usize], state);
-                if row == UNKNOWN_ROW {
-                    row = self.add_other_row(process, id, at as usize, state)?;
-                }
-                self.apply(row, state, out);
-            }
-            if entry.atomic {
-                let row = self.atomic_row(process, id, state)?;
-                self.apply(row, state, out);
+            self.apply(self.known_row(&entry.main, state)?, state, out);
+            if entry.more {
+                self.apply_others(process, id, entry, state, out)?;
             }
         }
-        Ok(no_room)
+        Some(no_room)
+    }
+
+    /// Applies all rows of a configuration but the main one, if they are known. Few have
+    /// any, and the loop over processes is faster without this inside.
+    #[inline(never)]
+    fn apply_others(
+        &self,
+        process: usize,
+        id: u32,
+        entry: &Entry,
+        state: &State<N>,
+        out: &mut Successors<N>,
+    ) -> Option<()> {
+        let first = entry.first_read as usize;
+        for read in &self.reads[first..first + usize::from(entry.reads)] {
+            self.apply(self.known_row(read, state)?, state, out);
+        }
+        if entry.atomic {
+            let key = self.atomic_key(process, id, state);
+            self.apply(*self.by_memory.get(&key)?, state, out);
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn known_row(&self, read: &Read, state: &State<N>) -> Option<Row> {
+        let code = read.field.get(state);
+        if code >= read.codes {
+            return None;
+        }
+        let row = self.by_code[(read.base + code) as usize];
+        (row != UNKNOWN_ROW).then_some(row)
     }
 
     /// Roughly the memory the rows take.
     pub fn bytes(&self) -> usize {
-        let entries: usize = self.entries.iter().map(Vec::capacity).sum();
-        entries * size_of::<Entry>()
+        let entries = self
+            .processes
+            .iter()
+            .map(|entries| entries.by_id.capacity());
+        entries.sum::<usize>() * size_of::<Entry>()
             + self.reads.capacity() * size_of::<Read>()
             + self.changes.capacity() * size_of::<Change<N>>()
             + self.by_code.capacity() * size_of::<Row>()
             + self.by_memory.capacity() * (size_of::<State<N>>() + 24)
     }
 
-    #[inline]
-    fn known_row(&self, read: Read, state: &State<N>) -> Row {
-        let code = read.field.get(state);
-        match code < read.codes {
-            true => self.by_code[(read.base + code) as usize],
-            false => UNKNOWN_ROW,
-        }
-    }
-
-    #[inline]
+    #[inline(always)]
     fn apply(&self, row: Row, state: &State<N>, out: &mut Successors<N>) {
         let (mut start, mut len) = (row.start as usize, row.len as usize);
-        let room = out.len + len + Self::WIDTH;
-        if out.states.len() < room {
-            out.states.resize(2 * room, [0; N]);
-        }
         loop {
-            let changes = &self.changes[start..start + Self::WIDTH];
-            let states = &mut out.states[out.len..out.len + Self::WIDTH];
-            for (next, change) in states.iter_mut().zip(changes) {
-                for (at, word) in next.iter_mut().enumerate() {
-                    *word = state[at] & change.keep[at] | change.set[at];
-                }
+            if out.len + Self::WIDTH > out.states.len() {
+                out.make_room(Self::WIDTH);
             }
+            let changes = &self.changes[start..][..Self::WIDTH];
+            let states = &mut out.states[out.len..][..Self::WIDTH];
+            for at in 0..Self::WIDTH {
+                let Change { keep, set } = &changes[at];
+                states[at] = std::array::from_fn(|word| state[word] & keep[word] | set[word]);
+            }
+            out.len += len.min(Self::WIDTH);
             if len <= Self::WIDTH {
-                out.len += len;
                 return;
             }
-            out.len += Self::WIDTH;
             start += Self::WIDTH;
             len -= Self::WIDTH;
         }
     }
 
-    /// Works out the main row of a configuration for a state, and its entry if need be.
+    /// Works out all rows that a state needs.
     #[cold]
-    fn add_main_row(
-        &mut self,
-        process: usize,
-        id: u32,
-        state: &State<N>,
-    ) -> Result<(Entry, Row), Overflow> {
-        let at = id as usize;
-        let entries = &mut self.entries[process];
-        if entries.len() <= at {
-            entries.resize(at + 1, UNKNOWN_ENTRY);
+    fn learn(&mut self, state: &State<N>) -> Result<(), Overflow> {
+        for process in 0..self.processes.len() {
+            let id = self.processes[process].field.get(state);
+            let at = id as usize;
+            if self.processes[process].by_id.len() <= at {
+                self.processes[process].by_id.resize(at + 1, UNKNOWN_ENTRY);
+            }
+            if self.processes[process].by_id[at].main.codes == 0 {
+                self.processes[process].by_id[at] = self.entry(process, id);
+            }
+            let mut entry = self.processes[process].by_id[at];
+            if self.known_row(&entry.main, state).is_none() {
+                self.add_row(process, id, &mut entry.main, state, true)?;
+                self.processes[process].by_id[at] = entry;
+            }
+            let first = entry.first_read as usize;
+            for at in first..first + usize::from(entry.reads) {
+                let mut read = self.reads[at];
+                if self.known_row(&read, state).is_none() {
+                    self.add_row(process, id, &mut read, state, false)?;
+                    self.reads[at] = read;
+                }
+            }
+            if entry.atomic {
+                self.add_atomic_row(process, id, state)?;
+            }
         }
-        if entries[at].main.codes == 0 {
-            self.entries[process][at] = self.entry(process, id);
-        }
-        let mut entry = self.entries[process][at];
-        let row = self.add_row(process, id, &mut entry.main, state, true)?;
-        self.entries[process][at] = entry;
-        Ok((entry, row))
-    }
-
-    /// Works out the row of another place that a configuration reads.
-    #[cold]
-    fn add_other_row(
-        &mut self,
-        process: usize,
-        id: u32,
-        at: usize,
-        state: &State<N>,
-    ) -> Result<Row, Overflow> {
-        let mut read = self.reads[at];
-        let row = self.add_row(process, id, &mut read, state, false)?;
-        self.reads[at] = read;
-        Ok(row)
+        Ok(())
     }
 
     /// What a configuration reads; the rows are yet to be worked out.
@@ -270,11 +305,13 @@ impl<'a, const N: usize> Rows<'a, N> {
             let read = self.read(Some(*place));
             self.reads.push(read);
         }
+        let atomic = !outline.atomics.is_empty();
         Entry {
             main,
             first_read,
             reads: (self.reads.len() as u32 - first_read) as u16,
-            atomic: !outline.atomics.is_empty(),
+            atomic,
+            more: atomic || places.len() > 1,
             no_room: outline.no_room,
         }
     }
@@ -302,7 +339,7 @@ impl<'a, const N: usize> Rows<'a, N> {
         read: &mut Read,
         state: &State<N>,
         with_fixed: bool,
-    ) -> Result<Row, Overflow> {
+    ) -> Result<(), Overflow> {
         let code = read.field.get(state);
         let config = self.interner.config(process, id);
         let automaton = &self.stepper.program.processes[process];
@@ -330,17 +367,24 @@ impl<'a, const N: usize> Rows<'a, N> {
             self.by_code.resize(end as usize, UNKNOWN_ROW);
         }
         self.by_code[(read.base + code) as usize] = row;
-        Ok(row)
+        Ok(())
     }
 
-    fn atomic_row(&mut self, process: usize, id: u32, state: &State<N>) -> Result<Row, Overflow> {
-        let mut memory = *state;
-        for (word, mask) in memory.iter_mut().zip(self.memory_mask) {
-            *word &= mask;
-        }
-        let key = (process as u32, id, memory);
-        if let Some(row) = self.by_memory.get(&key) {
-            return Ok(*row);
+    fn atomic_key(&self, process: usize, id: u32, state: &State<N>) -> (u32, u32, State<N>) {
+        let memory = std::array::from_fn(|at| state[at] & self.memory_mask[at]);
+        (process as u32, id, memory)
+    }
+
+    /// Works out the atomic blocks of a configuration, given the memory of a state.
+    fn add_atomic_row(
+        &mut self,
+        process: usize,
+        id: u32,
+        state: &State<N>,
+    ) -> Result<(), Overflow> {
+        let key = self.atomic_key(process, id, state);
+        if self.by_memory.contains_key(&key) {
+            return Ok(());
         }
         let config = self.interner.config(process, id);
         let automaton = &self.stepper.program.processes[process];
@@ -352,7 +396,7 @@ impl<'a, const N: usize> Rows<'a, N> {
         }
         let row = self.row(process, &steps)?;
         self.by_memory.insert(key, row);
-        Ok(row)
+        Ok(())
     }
 
     /// Turns steps into changes of packed states.

@@ -182,6 +182,10 @@ mod tests {
         });
         assert_eq!(fresh, 3000);
         assert!((0..3000).all(|i| !table.insert(&state(i), table.home(hash(&state(i))))));
+        let larger = Table::<N>::new(6000).unwrap();
+        table.move_to(&larger, &AtomicUsize::new(0));
+        assert!((0..3000).all(|i| !larger.insert(&state(i), larger.home(hash(&state(i))))));
+        assert!(larger.insert(&state(3000), larger.home(hash(&state(3000)))));
     }
 
     #[test]

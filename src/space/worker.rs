@@ -26,7 +26,7 @@ const BATCH: usize = 128;
 /// Successors that a thread remembers, a power of two. Several ways to a state often lead
 /// through states that are expanded soon after one another, so that many successors are
 /// known to be old without a look at the table.
-const RECENT: usize = 1 << 16;
+const RECENT: usize = 1 << 15;
 
 /// Tables with fewer slots than this are fast enough without.
 const LARGE_TABLE: usize = 1 << 20;
