@@ -16,6 +16,9 @@ build:
 test: ## run all tests
 	$(CARGO) test --locked
 
+tables: ## regenerate everything in results/
+	$(CARGO) run --release --locked --example tables
+
 check: ## formatting, lints and documentation without warnings
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets --locked -- -D warnings

@@ -1,4 +1,4 @@
-//! Regenerates the tables in `results/`: `make tables`.
+//! Table 1 of the paper: verification of fenced programs.
 
 use fencesmith::lower::compile;
 use fencesmith::memory::Atomics;
@@ -6,6 +6,7 @@ use fencesmith::source::Source;
 use fencesmith::space::{Limits, Monitor};
 use fencesmith::verify::{Abstraction, Model, Options, Outcome, Reason, verify};
 use serde_json::{Value, json};
+use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -68,20 +69,8 @@ const ROWS: [Row; 6] = [
     },
 ];
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let results = root.join("results");
-    std::fs::create_dir_all(&results)?;
-    let (markdown, data) = table1(root)?;
-    std::fs::write(results.join("table1.md"), markdown)?;
-    let text = serde_json::to_string_pretty(&data)? + "\n";
-    std::fs::write(results.join("table1.json"), text)?;
-    println!("wrote results/table1.md and results/table1.json");
-    Ok(())
-}
-
 /// Verification of the fenced programs: ours beside the published figures.
-fn table1(root: &Path) -> Result<(String, Value), Box<dyn std::error::Error>> {
+pub fn table1(root: &Path) -> Result<(String, Value), Box<dyn Error>> {
     let mut out = String::from(
         "# Table 1: verification of fenced programs under PSO\n\n\
          States of Kuperstein, Vechev and Yahav (PLDI 2011), Table 1, in thousands, beside \

@@ -1,0 +1,68 @@
+//! Regenerates the tables in `results/`: `make tables`.
+
+mod optimal;
+mod suite;
+mod table1;
+
+use serde_json::Value;
+use std::error::Error;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let results = root.join("results");
+    std::fs::create_dir_all(&results)?;
+    let write = |name: &str, text: &str| {
+        println!("writing results/{name}");
+        std::fs::write(results.join(name), text)
+    };
+    let (markdown, data) = table1::table1(root)?;
+    write("table1.md", &markdown)?;
+    write("table1.json", &json_text(&data)?)?;
+    let runs = optimal::measure(root)?;
+    write("optimal.md", &optimal::markdown(&runs)?)?;
+    write("optimal.json", &json_text(&optimal::json(&runs))?)?;
+    write("suite.md", &suite::markdown(&runs)?)?;
+    write("README.md", &readme()?)?;
+    Ok(())
+}
+
+fn json_text(data: &Value) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string_pretty(data)? + "\n")
+}
+
+/// What the files are and where they were made.
+fn readme() -> Result<String, Box<dyn Error>> {
+    let value = |path: &str, key: &str| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+        let found = lines.find(|(name, _)| name.trim() == key);
+        found.map_or("unknown".to_string(), |(_, value)| value.trim().to_string())
+    };
+    let kilobytes = value("/proc/meminfo", "MemTotal");
+    let kilobytes: f64 = kilobytes.trim_end_matches(" kB").parse().unwrap_or(0.0);
+    Ok(format!(
+        "# Results\n\n\
+         Written by `make tables` (`cargo run --release --example tables`). Everything but the \
+         seconds, and the rows that a limit ended, is the same in every run.\n\n\
+         | file | what it is |\n|---|---|\n\
+         | [table1.md](table1.md), [table1.json](table1.json) | Table 1 of Kuperstein, Vechev \
+         and Yahav (PLDI 2011): verification of programs with their fences under three \
+         abstractions, theirs beside ours |\n\
+         | [optimal.md](optimal.md), [optimal.json](optimal.json) | the cheapest placement of \
+         every program in `algorithms/` under TSO and PSO, whether it is optimal, and what it \
+         took to find it |\n\
+         | [suite.md](suite.md) | the same, one line a program, beside the size of the program \
+         and what was published about it |\n\n\
+         - tool: fencesmith {}\n\
+         - processor: {}, {} cores\n\
+         - memory: {:.0} GiB\n\
+         - limits: {} s and {} GiB for each program and model\n",
+        env!("CARGO_PKG_VERSION"),
+        value("/proc/cpuinfo", "model name"),
+        std::thread::available_parallelism()?,
+        kilobytes / (1 << 20) as f64,
+        optimal::SECONDS,
+        optimal::MEMORY >> 30,
+    ))
+}
