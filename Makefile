@@ -29,6 +29,3 @@ bench: ## exploration speed on programs of growing size; ARGS="--quick"
 
 bench-peers: ## the explorer beside Spin on one program
 	benches/peers/run.sh
-
-tables: ## regenerate everything in results/
-	$(CARGO) run --release --locked --example tables

@@ -283,7 +283,7 @@ impl Shown<'_> {
     }
 
     fn all_text(&self, all: &[Placement], more: bool) -> String {
-        let more = if more { ", and there are more" } else { "" };
+        let more = if more { ", and there may be more" } else { "" };
         let mut out = format!(
             "  {}{more}:\n",
             count(all.len() as u64, "minimal placement")

@@ -82,10 +82,7 @@ impl Engine<'_> {
         let mut best = self.placement(best, states);
         let (all, more) = match self.options.all {
             None => (Vec::new(), false),
-            Some(most) => match self.all_minimal(most) {
-                Ok(found) => found,
-                Err(outcome) => return outcome,
-            },
+            Some(most) => self.all_minimal(most),
         };
         if self.options.why {
             best.why = self.why(&best.fences);
@@ -117,10 +114,11 @@ impl Engine<'_> {
     }
 
     /// Every minimal placement: a minimal hitting set that verifies is one, since each of
-    /// its proper subsets misses a necessary clause; one that fails gives a new clause.
-    fn all_minimal(&mut self, most: usize) -> Result<(Vec<Placement>, bool), Outcome> {
+    /// its proper subsets misses a necessary clause; one that fails gives a new clause. Also
+    /// says whether there may be more, as there may if a limit is reached.
+    fn all_minimal(&mut self, most: usize) -> (Vec<Placement>, bool) {
         let mut verified: Vec<Placement> = Vec::new();
-        'again: loop {
+        let more = 'again: loop {
             let costs = &self.options.costs;
             let sets = hitting::minimal(&self.points(|_| true), costs, most + 1);
             let sets = sets.unwrap_or_default();
@@ -134,14 +132,14 @@ impl Engine<'_> {
                         verified.push(placement);
                     }
                     Round::Failed => continue 'again,
-                    Round::Inconclusive(reason) => return Err(Outcome::Inconclusive(reason)),
+                    Round::Inconclusive(_) => break 'again true,
                 }
             }
-            verified.retain(|placement| sets.contains(&placement.fences));
-            verified.sort_by(|a, b| (a.cost, &a.fences).cmp(&(b.cost, &b.fences)));
-            verified.truncate(most);
-            return Ok((verified, sets.len() > most));
-        }
+            break sets.len() > most;
+        };
+        verified.sort_by(|a, b| (a.cost, &a.fences).cmp(&(b.cost, &b.fences)));
+        verified.truncate(most);
+        (verified, more)
     }
 
     /// Verifies one fence set; a counterexample raises k or becomes a clause.

@@ -78,7 +78,7 @@ pub struct Placed {
     pub optimality: Optimality,
     /// Every minimal placement, cheapest first, if asked for; each one verified.
     pub all: Vec<Placement>,
-    /// There are more than were asked for.
+    /// There are more than were asked for, or a limit kept them from being found.
     pub more: bool,
 }
 
