@@ -53,7 +53,9 @@ fn readme() -> Result<String, Box<dyn Error>> {
          every program in `algorithms/` under TSO and PSO, whether it is optimal, and what it \
          took to find it |\n\
          | [suite.md](suite.md) | the same, one line a program, beside the size of the program \
-         and what was published about it |\n\n\
+         and what was published about it |\n\
+         | [performance.md](performance.md) | speed and memory, as measured by `make bench` and \
+         `make bench-peers`; written by hand |\n\n\
          - tool: fencesmith {}\n\
          - processor: {}, {} cores\n\
          - memory: {:.0} GiB\n\
