@@ -66,7 +66,7 @@ pub enum End {
 }
 
 /// Slots of the first table.
-const FIRST_SLOTS: usize = 1 << 14;
+const FIRST_SLOTS: usize = 1 << 11;
 
 /// Levels smaller than this are not worth a second thread.
 pub(super) const PARALLEL: usize = 2048;
