@@ -145,7 +145,8 @@ pub fn verify(program: &Program, options: &Options, monitor: &Monitor) -> Answer
             }
         },
         (End::Limit(reason), None) => (Outcome::Inconclusive(Reason::Limit(reason)), None),
-        (_, None) => match options.abstraction {
+        (End::FirstError, None) => unreachable!("the first error is a violation"),
+        (End::Exhausted, None) => match options.abstraction {
             Abstraction::Exact { bound } if exploration.no_room => {
                 (Outcome::Inconclusive(Reason::Bound(bound)), None)
             }
