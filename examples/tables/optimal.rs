@@ -1,5 +1,6 @@
 //! The cheapest placements of all programs.
 
+use super::header::{Header, header};
 use fencesmith::infer::{self, Inference, Optimality, Outcome, Reason, lazy};
 use fencesmith::lower::compile;
 use fencesmith::memory::Atomics;
@@ -23,6 +24,7 @@ pub struct Run {
     /// The folder and the name: `mutex/peterson`.
     pub name: String,
     pub source: Source,
+    pub header: Header,
     pub program: Program,
     /// Under TSO and PSO.
     pub cells: [Cell; 2],
@@ -62,6 +64,7 @@ pub fn measure(root: &Path) -> Result<Vec<Run>, Box<dyn Error>> {
         let name = path.strip_prefix(&folder)?.with_extension("");
         let name = name.display().to_string();
         let source = Source::new(name.clone(), std::fs::read_to_string(&path)?);
+        let header = header(source.text()).map_err(|wrong| format!("{name}: {wrong:?}"))?;
         let program = compile(&source).map_err(|_| format!("{name} does not compile"))?;
         let cells = [Model::Tso, Model::Pso].map(|model| {
             let cell = cell(&program, model);
@@ -71,6 +74,7 @@ pub fn measure(root: &Path) -> Result<Vec<Run>, Box<dyn Error>> {
         runs.push(Run {
             name,
             source,
+            header,
             program,
             cells,
         });

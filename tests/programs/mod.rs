@@ -3,6 +3,8 @@
 // Each test binary uses a part of this module.
 #![allow(dead_code)]
 
+pub mod header;
+
 use fencesmith::lower::compile;
 use fencesmith::memory::Atomics;
 use fencesmith::program::Program;
@@ -58,6 +60,17 @@ pub fn source(name: &str) -> Source {
     Source::new(path.display().to_string(), text)
 }
 
+/// The header of a program that has one.
+pub fn header(source: &Source) -> header::Header {
+    header::header(source.text()).unwrap_or_else(|wrong| panic!("{}: {wrong:?}", source.name()))
+}
+
+/// Every program, in order.
+pub fn all() -> Vec<String> {
+    let folders = folders();
+    names(&folders.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
 /// Compiles a text that is a program.
 pub fn program(source: &Source) -> Program {
     compile(source).unwrap_or_else(|errors| {
@@ -68,9 +81,14 @@ pub fn program(source: &Source) -> Program {
 
 /// The exact model with buffers up to `bound`, one thread, no limits.
 pub fn exact(model: Model, bound: usize) -> Options {
+    with(model, Abstraction::Exact { bound })
+}
+
+/// The same with buffers of any kind.
+pub fn with(model: Model, abstraction: Abstraction) -> Options {
     Options {
         model,
-        abstraction: Abstraction::Exact { bound },
+        abstraction,
         atomics: Atomics::DrainPlace,
         fuse: true,
         reset_dead: true,
