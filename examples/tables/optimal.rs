@@ -187,9 +187,9 @@ pub fn markdown(runs: &[Run]) -> Result<String, Box<dyn Error>> {
          their own place under PSO. *Cost* counts positions in the text, *fences* counts them in \
          every process that runs the text. *Exact*: no cheaper placement exists on the memory \
          model itself. *Under the abstraction*: none can be proved with FD at this k; one may \
-         exist. The four protocols \
+         exist. The five protocols \
          where that is the answer (alternating bit, increasing sequence, task scheduling, \
-         producer and consumer 2 under TSO) are correct as they stand, because of the order of \
+         producer and consumer 2 under TSO with two cells and with three) are correct as they stand, because of the order of \
          unboundedly many stores, of which the abstraction keeps k. *Rounds* are explored programs, the check under SC included. *Stopped*: after \
          {SECONDS} s or at {} GiB.\n",
         MEMORY >> 30
