@@ -8,24 +8,15 @@ use fencesmith::source::Source;
 use fencesmith::verify::{Model, Options, Outcome, Reason};
 use programs::header::{Answer, Header, Problem, Question};
 use programs::{MODELS, answer, exact, program, source, with};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// Buffers of this length show every violation that is expected.
 const BOUND: usize = 2;
 
-/// Runs a check on every program and reports all that is wrong, not only the first thing.
 fn check(of: impl Fn(&str, &Source) -> Vec<Problem> + Sync) {
     let names = programs::all();
     assert!(names.len() > 130, "only {} programs", names.len());
-    let wrong: Vec<String> = names
-        .par_iter()
-        .flat_map_iter(|name| {
-            let wrong = of(name, &source(name)).into_iter();
-            wrong.map(move |Problem(line, what)| format!("algorithms/{name}.fen:{line}: {what}\n"))
-        })
-        .collect();
-    assert!(wrong.is_empty(), "\n{}", wrong.concat());
+    programs::check(&names, of);
 }
 
 #[test]
@@ -51,8 +42,7 @@ fn verdicts_are_as_expected() {
         let program = program(source).fenced(&Default::default());
         let header = programs::header(source);
         let wrong = MODELS.into_iter().filter_map(|model| {
-            let question = Question::Verdict(model);
-            let fact = programs::header::find(&header.expected, question)?;
+            let fact = header.fact(Question::Verdict(model));
             let outcome = answer(&program, &exact(model, BOUND)).outcome;
             let fits = match outcome {
                 Outcome::Correct => fact.answer == Answer::Correct,
@@ -165,7 +155,7 @@ fn the_index_lists_every_program_with_its_answers() {
 
 /// The verdicts as the index shows them.
 fn verdicts(header: &Header) -> String {
-    let verdict = |model| match header.answer(Question::Verdict(model)) {
+    let verdict = |model| match header.fact(Question::Verdict(model)).answer {
         Answer::Correct => "holds",
         _ => "fails",
     };
@@ -174,7 +164,7 @@ fn verdicts(header: &Header) -> String {
 
 /// The costs as the index shows them.
 fn fences(header: &Header) -> String {
-    let fences = |model| match header.answer(Question::Fences(model)) {
+    let fences = |model| match header.fact(Question::Fences(model)).answer {
         Answer::Cost(cost) => cost.to_string(),
         Answer::AtMost(cost) => format!("≤ {cost}"),
         _ => "–".to_string(),

@@ -110,7 +110,7 @@ pub fn check(runs: &[Run]) -> Result<(), Box<dyn Error>> {
         .flat_map(|run| run.cells.iter().map(move |cell| (run, cell)));
     let wrong: Vec<String> = cells
         .filter_map(|(run, cell)| {
-            let expected = run.header.answer(Question::Fences(cell.model));
+            let expected = run.header.fact(Question::Fences(cell.model)).answer;
             let say = || format!("{} {}: not {expected:?}\n", run.name, cell.model);
             (answer(cell) != Some(expected)).then(say)
         })

@@ -62,9 +62,8 @@ pub struct Problem(pub usize, pub String);
 
 impl Header {
     /// What is expected, where the header is complete.
-    pub fn answer(&self, question: Question) -> Answer {
-        let fact = find(&self.expected, question);
-        fact.expect("the header is complete").answer
+    pub fn fact(&self, question: Question) -> &Fact {
+        find(&self.expected, question).expect("the header is complete")
     }
 }
 

@@ -11,6 +11,8 @@ use fencesmith::program::Program;
 use fencesmith::source::Source;
 use fencesmith::space::{Limits, Monitor};
 use fencesmith::verify::{Abstraction, Answer, Model, Options, verify};
+use header::Problem;
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 pub const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
@@ -69,6 +71,18 @@ pub fn header(source: &Source) -> header::Header {
 pub fn all() -> Vec<String> {
     let folders = folders();
     names(&folders.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Runs a check on programs and reports all that is wrong, not only the first thing.
+pub fn check(names: &[String], of: impl Fn(&str, &Source) -> Vec<Problem> + Sync) {
+    let wrong: Vec<String> = names
+        .par_iter()
+        .flat_map_iter(|name| {
+            let wrong = of(name, &source(name)).into_iter();
+            wrong.map(move |Problem(line, what)| format!("algorithms/{name}.fen:{line}: {what}\n"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.concat());
 }
 
 /// Compiles a text that is a program.
