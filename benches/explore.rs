@@ -6,7 +6,6 @@
 //! than elapsed ones on a machine that does other work as well.
 
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
 use fencesmith::program::Program;
 use fencesmith::source::Source;
 use fencesmith::space::{Limits, Monitor};
@@ -108,18 +107,14 @@ fn program(file: &str) -> Program {
 
 fn measure(program: &Program, case: &Case, threads: usize) -> Run {
     let options = Options {
-        model: case.model,
-        abstraction: Abstraction::Exact { bound: case.bound },
-        atomics: Atomics::DrainPlace,
         fuse: false,
-        reset_dead: true,
         full: true,
-        deadlock: false,
         threads,
         limits: Limits {
             max_states: case.max_states,
             ..Limits::default()
         },
+        ..Options::new(case.model, Abstraction::Exact { bound: case.bound })
     };
     forget_peak();
     let (start, cpu) = (Instant::now(), cpu_seconds());

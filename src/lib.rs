@@ -21,9 +21,8 @@
 //! ```
 //!
 //! ```
-//! use fencesmith::memory::Atomics;
 //! use fencesmith::source::Source;
-//! use fencesmith::space::{Limits, Monitor};
+//! use fencesmith::space::Monitor;
 //! use fencesmith::verify::{Abstraction, Model, Options, Outcome, verify_refining};
 //!
 //! let text = "
@@ -36,17 +35,7 @@
 //! let program = fencesmith::lower::compile(&source).expect("the program is well formed");
 //! let fences = Default::default();
 //! let outcome = |model| {
-//!     let options = Options {
-//!         model,
-//!         abstraction: Abstraction::Fd { k: 1 },
-//!         atomics: Atomics::DrainPlace,
-//!         fuse: true,
-//!         reset_dead: true,
-//!         full: false,
-//!         deadlock: false,
-//!         threads: 1,
-//!         limits: Limits::default(),
-//!     };
+//!     let options = Options::new(model, Abstraction::Fd { k: 1 });
 //!     verify_refining(&program.fenced(&fences), &options, &Monitor::default()).outcome
 //! };
 //! assert_eq!(outcome(Model::Sc), Outcome::Correct);
@@ -74,6 +63,8 @@ pub mod space;
 pub mod concretise;
 
 pub mod verify;
+
+pub mod formula;
 
 pub mod infer;
 

@@ -126,6 +126,7 @@ pub fn verify(program: &Program, options: &Options, monitor: &Monitor) -> Answer
         full: options.full,
         deadlock: options.deadlock,
         collect: false,
+        graph: None,
     });
     let (outcome, spurious) = match (exploration.end, &exploration.violation) {
         (_, Some((_, None))) => (Outcome::Inconclusive(Reason::Undecided), None),
@@ -163,6 +164,21 @@ pub fn verify(program: &Program, options: &Options, monitor: &Monitor) -> Answer
 }
 
 impl Options {
+    /// The usual way to verify, on one thread and without limits.
+    pub fn new(model: Model, abstraction: Abstraction) -> Options {
+        Options {
+            model,
+            abstraction,
+            atomics: Atomics::DrainPlace,
+            fuse: true,
+            reset_dead: true,
+            full: false,
+            deadlock: false,
+            threads: 1,
+            limits: Limits::default(),
+        }
+    }
+
     /// Every violation found is real.
     fn is_exact(&self) -> bool {
         self.model == Model::Sc || matches!(self.abstraction, Abstraction::Exact { .. })

@@ -1,8 +1,7 @@
 //! Certificates hold, and whatever is changed in one is noticed.
 
-use fencesmith::infer::{self, Checked, Outcome, Where, certificate, check, lazy};
+use fencesmith::infer::{self, Checked, Outcome, Where, certificate, check};
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
 use fencesmith::program::Program;
 use fencesmith::report::certificate::Certificate;
 use fencesmith::source::Source;
@@ -21,23 +20,13 @@ fn load(file: &str) -> (Source, Program) {
 fn certify(source: &Source, program: &Program, model: Model, place: Where) -> Certificate {
     let allowed = infer::allowed(program, place).into_iter();
     let options = infer::Options {
-        verify: Options {
-            model,
-            abstraction: Abstraction::Fd { k: 1 },
-            atomics: Atomics::DrainPlace,
-            fuse: true,
-            reset_dead: true,
-            full: false,
-            deadlock: false,
-            threads: 1,
-            limits: Limits::default(),
-        },
         refine: true,
-        costs: allowed.map(|allowed| allowed.then_some(1)).collect(),
-        all: None,
-        why: false,
+        ..infer::Options::new(
+            Options::new(model, Abstraction::Fd { k: 1 }),
+            allowed.map(|allowed| allowed.then_some(1)).collect(),
+        )
     };
-    let found = lazy(program, &options, &Monitor::default());
+    let found = infer::infer(program, &options, &Monitor::default());
     let Outcome::Placed(placed) = &found.outcome else {
         panic!("{}: {:?}", source.name(), found.outcome);
     };

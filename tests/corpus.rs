@@ -7,7 +7,7 @@ use fencesmith::property::Violation;
 use fencesmith::source::Source;
 use fencesmith::verify::{Model, Options, Outcome, Reason};
 use programs::header::{Answer, Header, Problem, Question};
-use programs::{MODELS, answer, exact, program, source, with};
+use programs::{MODELS, answer, exact, program, source};
 use std::collections::BTreeSet;
 
 /// Buffers of this length show every violation that is expected.
@@ -71,7 +71,7 @@ fn abstractions_answer_as_expected() {
             };
             let options = Options {
                 atomics,
-                ..with(model, abstraction)
+                ..Options::new(model, abstraction)
             };
             let outcome = answer(&program, &options).outcome;
             let fits = match outcome {

@@ -3,7 +3,7 @@
 mod programs;
 
 use fencesmith::infer::hitting::Costs;
-use fencesmith::infer::{self, Inference, Optimality, Outcome, Where, lazy};
+use fencesmith::infer::{self, Inference, Optimality, Outcome, Where};
 use fencesmith::lang::ast::FenceKind;
 use fencesmith::lang::printer::print_with_fences;
 use fencesmith::program::{PointSet, Program};
@@ -27,13 +27,11 @@ fn infer(program: &Program, model: Model, place: Where) -> Inference {
     let allowed = infer::allowed(program, place).into_iter();
     let costs: Costs = allowed.map(|allowed| allowed.then_some(1)).collect();
     let options = infer::Options {
-        verify: programs::with(model, Abstraction::Fd { k: 1 }),
         refine: true,
-        costs,
         all: (place == Where::AfterStore).then_some(100),
-        why: false,
+        ..infer::Options::new(verify::Options::new(model, Abstraction::Fd { k: 1 }), costs)
     };
-    lazy(program, &options, &Monitor::default())
+    infer::infer(program, &options, &Monitor::default())
 }
 
 /// The program with the fences typed into its text verifies.
@@ -52,7 +50,7 @@ fn check_printed(
     let printed = Source::new(source.name(), text.clone());
     let printed = programs::program(&printed).fenced(&PointSet::new());
     for model in [Model::Sc, model] {
-        let answer = programs::answer(&printed, &programs::with(model, abstraction));
+        let answer = programs::answer(&printed, &verify::Options::new(model, abstraction));
         assert_eq!(answer.outcome, verify::Outcome::Correct, "{model}:\n{text}");
     }
 }
@@ -62,7 +60,7 @@ fn wrong(source: &Source, model: Model) -> Option<Problem> {
     let program = programs::program(source);
     let found = infer(&program, model, Where::Anywhere);
     let answer = match &found.outcome {
-        Outcome::Correct => Some(Answer::Cost(0)),
+        Outcome::Correct(_) => Some(Answer::Cost(0)),
         Outcome::IncorrectUnderSc(..) => Some(Answer::Incorrect),
         Outcome::Placed(placed) => {
             let fences = &placed.best.fences;
@@ -147,7 +145,7 @@ const TOTALS: [(&str, Model, Where, u64, &str); 31] = {
 /// minimal ones there are, if that was asked for.
 fn total(program: &Program, found: &Inference) -> (u64, usize) {
     match &found.outcome {
-        Outcome::Correct => (0, 1),
+        Outcome::Correct(_) => (0, 1),
         Outcome::Placed(placed) if placed.optimality == Optimality::Exact => {
             let points = placed.best.fences.iter().map(|&point| {
                 let everywhere = program.processes.iter().flat_map(|p| &p.locations);

@@ -4,7 +4,10 @@ mod oracle;
 mod support;
 
 use fencesmith::infer::hitting::{Costs, cost};
-use fencesmith::infer::{Inference, Optimality, Options, Outcome, Placement, Reason, lazy};
+use fencesmith::infer::{
+    Engine, Inference, Optimality, Options, Ordering, Outcome, Paths, PdPrevent, Placement, Reason,
+    infer,
+};
 use fencesmith::lower::compile;
 use fencesmith::memory::Atomics;
 use fencesmith::program::{PointId, PointSet, Program};
@@ -50,6 +53,17 @@ struct Setup {
     model: Model,
     abstraction: Abstraction,
     atomics: Atomics,
+    engine: Engine,
+}
+
+/// Every way to read ordering constraints.
+fn orderings() -> impl Iterator<Item = Engine> + Clone {
+    let rules = [PdPrevent::Mix, PdPrevent::Literal, PdPrevent::Latest];
+    let both = [Paths::All, Paths::Acyclic].into_iter();
+    both.flat_map(move |paths| {
+        let rules = rules.into_iter();
+        rules.map(move |pd_prevent| Engine::Ordering(Ordering { paths, pd_prevent }))
+    })
 }
 
 impl Setup {
@@ -79,26 +93,27 @@ impl Setup {
 
     fn infer(&self, program: &Program, costs: &Costs, all: Option<usize>, auto: bool) -> Inference {
         let options = Options {
-            verify: verify::Options {
-                model: self.model,
-                abstraction: self.abstraction,
-                atomics: self.atomics,
-                fuse: true,
-                reset_dead: true,
-                full: false,
-                deadlock: false,
-                threads: 1,
-                limits: Limits {
-                    max_states: Some(50 * MOST_STATES),
-                    ..Limits::default()
-                },
-            },
             refine: auto,
-            costs: costs.clone(),
             all,
             why: true,
+            engine: self.engine,
+            ..Options::new(
+                verify::Options {
+                    atomics: self.atomics,
+                    limits: Limits {
+                        max_states: Some(50 * MOST_STATES),
+                        ..Limits::default()
+                    },
+                    ..verify::Options::new(self.model, self.abstraction)
+                },
+                costs.clone(),
+            )
         };
-        lazy(program, &options, &Monitor::default())
+        infer(program, &options, &Monitor::default())
+    }
+
+    fn by(self, engine: Engine) -> Setup {
+        Setup { engine, ..self }
     }
 
     /// With the model or the abstraction replaced.
@@ -218,6 +233,40 @@ impl std::ops::Add for Tally {
     }
 }
 
+/// Compares all engines with the truth; the tally is the lazy engine's.
+fn compare_all(program: &Program, setup: Setup, truth: &Truth, costs: &Costs, name: &str) -> Tally {
+    let tally = compare(program, &setup, truth, costs, name);
+    let points = compare(program, &setup.by(Engine::Points), truth, costs, name);
+    assert_eq!(points.placed, tally.placed, "{setup:?} {name}");
+    for engine in orderings().step_by(3) {
+        ordered(program, &setup.by(engine), truth, costs, name);
+    }
+    tally
+}
+
+/// Ordering constraints give correct placements only, if not always the cheapest.
+fn ordered(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name: &str) {
+    let found = setup.infer(program, costs, Some(ALL), false);
+    let what = format!("{setup:?} {costs:?}\n{}\n{name}", summary(&found.outcome));
+    let expected = truth.minimal(costs);
+    match &found.outcome {
+        Outcome::Correct(_) => assert!(truth.0[0], "not correct, {what}"),
+        Outcome::Placed(placed) => {
+            assert!(!truth.0[0], "correct, {what}");
+            for placement in placed.all.iter().chain([&placed.best]) {
+                assert!(truth.0[mask(&placement.fences)], "{what}");
+            }
+            assert!(placed.best.cost >= expected[0].0, "too cheap, {what}");
+        }
+        Outcome::IncorrectUnderSc(..) | Outcome::Inconclusive(Reason::Limit(_)) => {}
+        Outcome::Unfixable(..) | Outcome::Inconclusive(Reason::TooCoarse) => {
+            assert!(expected.is_empty(), "fixable, {what}");
+        }
+        Outcome::Inconclusive(Reason::Inexpressible) => {}
+        Outcome::Inconclusive(Reason::Unverified) => panic!("{what}"),
+    }
+}
+
 /// Compares the inference under FD with a fixed k with the truth.
 fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name: &str) -> Tally {
     let mut tally = Tally::default();
@@ -236,7 +285,7 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             tally.wrong_under_sc = 1;
         }
         Outcome::IncorrectUnderSc(..) => panic!("right under SC, {what}"),
-        Outcome::Correct => {
+        Outcome::Correct(_) => {
             assert!(truth.0[0], "not correct, {what}");
             tally.correct = 1;
         }
@@ -271,6 +320,7 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             assert!(expected.is_empty(), "fixable, {what}");
             tally.stuck = 1;
         }
+        Outcome::Inconclusive(Reason::Inexpressible | Reason::Unverified) => panic!("{what}"),
         Outcome::Inconclusive(Reason::Limit(_)) => tally.left_out = 1,
     }
     tally
@@ -279,7 +329,7 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
 /// An outcome without its traces.
 fn summary(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Correct => "correct".to_string(),
+        Outcome::Correct(_) => "correct".to_string(),
         Outcome::Placed(placed) => {
             let all: Vec<_> = placed.all.iter().map(known).collect();
             let best = known(&placed.best);
@@ -351,6 +401,7 @@ fn random_programs(
                         model,
                         abstraction: Abstraction::Fd { k: 1 },
                         atomics: [Atomics::DrainPlace, Atomics::DrainAll][(seed % 2) as usize],
+                        engine: Engine::Lazy,
                     };
                     tally = tally + check(seed, &program, &setup, &name);
                 }
@@ -393,7 +444,7 @@ fn random_programs_with_a_fixed_head() {
             };
             assert!(truth.is_monotone(), "{setup:?} {name}");
             for costs in [uniform(program), prices(program, seed)] {
-                tally = tally + compare(program, &setup, &truth, &costs, name);
+                tally = tally + compare_all(program, setup, &truth, &costs, name);
             }
         }
         tally
@@ -415,6 +466,7 @@ fn litmus_programs_with_a_fixed_head() {
                     model,
                     abstraction: Abstraction::Fd { k },
                     atomics: Atomics::DrainPlace,
+                    engine: Engine::Lazy,
                 };
                 let truth = match program.points.len() {
                     0..=6 => Truth::of_each(program, &setup),
@@ -426,7 +478,7 @@ fn litmus_programs_with_a_fixed_head() {
                 };
                 assert!(truth.is_monotone(), "{setup:?} {name}");
                 for costs in [uniform(program), prices(program, k as u64)] {
-                    tally = tally + compare(program, &setup, &truth, &costs, name);
+                    tally = tally + compare_all(program, setup, &truth, &costs, name);
                 }
             }
         }
@@ -480,10 +532,11 @@ fn shapes_with_a_fixed_head() {
                     model,
                     abstraction: Abstraction::Fd { k },
                     atomics: Atomics::DrainPlace,
+                    engine: Engine::Lazy,
                 };
                 let truth = Truth::of_each(&program, &setup).expect("it is small");
                 assert!(truth.is_monotone(), "{setup:?} {text}");
-                tally = tally + compare(&program, &setup, &truth, &uniform(&program), text);
+                tally = tally + compare_all(&program, setup, &truth, &uniform(&program), text);
             }
         }
     }
@@ -506,7 +559,7 @@ fn refined(program: &Program, setup: &Setup, costs: &Costs, name: &str) -> Tally
             assert_eq!(sc.correct(program, 0), Some(false), "{what}");
             tally.wrong_under_sc = 1;
         }
-        Outcome::Correct => {
+        Outcome::Correct(_) => {
             assert!(holds(&PointSet::new()), "not correct, {what}");
             tally.correct = 1;
         }
@@ -573,6 +626,7 @@ fn litmus_programs_with_a_growing_head() {
                 model,
                 abstraction: Abstraction::Fd { k: 1 },
                 atomics: Atomics::DrainPlace,
+                engine: Engine::Lazy,
             };
             refined(program, &setup, &uniform(program), name)
         })
@@ -589,15 +643,16 @@ fn litmus_programs_with_a_growing_head() {
 fn random_programs_under_pd() {
     let tally = random_programs(2400..2500, |_, program, setup, name| {
         let mut tally = Tally::default();
-        for k in 0..=2 {
-            let setup = setup.under(setup.model, Abstraction::Pd { k });
+        let engines = orderings().chain([Engine::Lazy, Engine::Points]);
+        for (k, engine) in (0..=2).flat_map(|k| engines.clone().map(move |engine| (k, engine))) {
+            let setup = setup.under(setup.model, Abstraction::Pd { k }).by(engine);
             let costs = uniform(program);
             let found = setup.infer(program, &costs, Some(ALL), false);
             let what = format!("{setup:?}\n{}\n{name}", summary(&found.outcome));
             let verifies = |fences: Mask| setup.correct(program, fences);
             match &found.outcome {
                 Outcome::IncorrectUnderSc(..) => tally.wrong_under_sc += 1,
-                Outcome::Correct => {
+                Outcome::Correct(_) => {
                     assert_ne!(verifies(0), Some(false), "not correct, {what}");
                     tally.correct += 1;
                 }
@@ -637,7 +692,10 @@ fn random_programs_under_pd() {
                     assert!(really_fails(program, &setup, fences), "unreal, {what}");
                     tally.stuck += 1;
                 }
-                Outcome::Inconclusive(Reason::TooCoarse) => tally.stuck += 1,
+                Outcome::Inconclusive(Reason::TooCoarse | Reason::Inexpressible) => {
+                    tally.stuck += 1;
+                }
+                Outcome::Inconclusive(Reason::Unverified) => panic!("{what}"),
                 Outcome::Inconclusive(Reason::Limit(_)) => tally.left_out += 1,
             }
         }

@@ -3,9 +3,8 @@
 //! and transitions of the same program (`make bench-peers`).
 
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
 use fencesmith::source::Source;
-use fencesmith::space::{End, Limits, Monitor};
+use fencesmith::space::{End, Monitor};
 use fencesmith::verify::{Abstraction, Model, Options, verify};
 
 #[test]
@@ -15,15 +14,10 @@ fn filter_lock_has_as_many_states_as_spin_counts() {
     let program = program.fenced(&Default::default());
     for threads in [1, 2] {
         let options = Options {
-            model: Model::Pso,
-            abstraction: Abstraction::Exact { bound: 1 },
-            atomics: Atomics::DrainPlace,
             fuse: false,
-            reset_dead: true,
             full: true,
-            deadlock: false,
             threads,
-            limits: Limits::default(),
+            ..Options::new(Model::Pso, Abstraction::Exact { bound: 1 })
         };
         let found = verify(&program, &options, &Monitor::default()).exploration;
         assert_eq!(found.end, End::Exhausted);

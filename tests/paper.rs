@@ -20,7 +20,7 @@ fn one_instruction_a_step_gives_the_same_verdicts() {
             let options = Options {
                 atomics,
                 fuse: false,
-                ..programs::with(model, abstraction)
+                ..Options::new(model, abstraction)
             };
             let answer = match programs::answer(&program, &options).outcome {
                 Outcome::Correct => Answer::Correct,

@@ -63,6 +63,7 @@ fn shadows(program: &Program, model: Model) -> Option<HashSet<Shadow>> {
         full: true,
         deadlock: false,
         collect: true,
+        graph: None,
     });
     let shadow = |config: &Config| (config.locals.clone(), config.buffers.clone());
     let all = found.snapshots.into_iter().map(|state| {

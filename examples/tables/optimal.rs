@@ -1,9 +1,8 @@
 //! The cheapest placements of all programs.
 
 use super::header::{Header, header};
-use fencesmith::infer::{self, Inference, Optimality, Outcome, Reason, lazy};
+use fencesmith::infer::{self, Inference, Optimality, Outcome, Reason};
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
 use fencesmith::program::Program;
 use fencesmith::report::text::grouped;
 use fencesmith::source::Source;
@@ -97,29 +96,23 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) -> std::io::Result<()> {
 fn cell(program: &Program, model: Model) -> Cell {
     let begin = Instant::now();
     let options = infer::Options {
-        verify: Options {
-            model,
-            abstraction: Abstraction::Fd { k: 1 },
-            atomics: Atomics::DrainPlace,
-            fuse: true,
-            reset_dead: true,
-            full: false,
-            deadlock: false,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-            limits: Limits {
-                max_states: None,
-                max_memory: Some(MEMORY),
-                deadline: Some(begin + Duration::from_secs(SECONDS)),
-            },
-        },
         refine: true,
-        costs: vec![Some(1); program.points.len()],
-        all: None,
-        why: false,
+        ..infer::Options::new(
+            Options {
+                threads: std::thread::available_parallelism().map_or(1, usize::from),
+                limits: Limits {
+                    max_states: None,
+                    max_memory: Some(MEMORY),
+                    deadline: Some(begin + Duration::from_secs(SECONDS)),
+                },
+                ..Options::new(model, Abstraction::Fd { k: 1 })
+            },
+            vec![Some(1); program.points.len()],
+        )
     };
-    let found = lazy(program, &options, &Monitor::default());
+    let found = infer::infer(program, &options, &Monitor::default());
     let (cost, total) = match &found.outcome {
-        Outcome::Correct => (Some(0), Some(0)),
+        Outcome::Correct(_) => (Some(0), Some(0)),
         Outcome::Placed(placed) => {
             let locations = program.processes.iter().flat_map(|p| &p.locations);
             let fenced = locations.filter_map(|location| location.point);
@@ -140,12 +133,12 @@ fn cell(program: &Program, model: Model) -> Cell {
 impl Cell {
     pub fn outcome(&self) -> &'static str {
         match self.found.outcome {
-            Outcome::Correct => "correct",
+            Outcome::Correct(_) => "correct",
             Outcome::Placed(_) => "placed",
             Outcome::IncorrectUnderSc(..) => "incorrect under SC",
             Outcome::Unfixable(..) => "unfixable",
-            Outcome::Inconclusive(Reason::TooCoarse) => "inconclusive",
             Outcome::Inconclusive(Reason::Limit(_)) => "stopped",
+            Outcome::Inconclusive(_) => "inconclusive",
         }
     }
 
@@ -157,7 +150,7 @@ impl Cell {
 
     pub fn optimality(&self) -> &'static str {
         match &self.found.outcome {
-            Outcome::Correct => "exact",
+            Outcome::Correct(_) => "exact",
             Outcome::Placed(placed) => match placed.optimality {
                 Optimality::Exact => "exact",
                 Optimality::UnderAbstraction => "under the abstraction",

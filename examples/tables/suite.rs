@@ -124,7 +124,7 @@ pub fn check(runs: &[Run]) -> Result<(), Box<dyn Error>> {
 /// What was found, in the words of a header.
 fn answer(cell: &Cell) -> Option<Answer> {
     Some(match &cell.found.outcome {
-        Outcome::Correct => Answer::Cost(0),
+        Outcome::Correct(_) => Answer::Cost(0),
         Outcome::IncorrectUnderSc(..) => Answer::Incorrect,
         Outcome::Placed(placed) => match placed.optimality {
             Optimality::Exact => Answer::Cost(placed.best.cost),

@@ -1,9 +1,8 @@
 //! Table 1 of the paper: verification of fenced programs.
 
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
 use fencesmith::source::Source;
-use fencesmith::space::{Limits, Monitor};
+use fencesmith::space::Monitor;
 use fencesmith::verify::{Abstraction, Model, Options, Outcome, Reason, verify};
 use serde_json::{Value, json};
 use std::error::Error;
@@ -127,15 +126,9 @@ pub fn table1(root: &Path) -> Result<(String, Value), Box<dyn Error>> {
 
 fn options(abstraction: Abstraction, fuse: bool) -> Options {
     Options {
-        model: Model::Pso,
-        abstraction,
-        atomics: Atomics::DrainPlace,
         fuse,
-        reset_dead: true,
         full: true,
-        deadlock: false,
-        threads: 1,
-        limits: Limits::default(),
+        ..Options::new(Model::Pso, abstraction)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The arguments of every command.
 
 use crate::fences::FencePlace;
-use crate::infer::Where;
+use crate::infer::{MOST_NODES, Paths, PdPrevent, Prices, Where};
 use crate::memory::Atomics;
+use crate::report::target::Target;
 use crate::verify::{Abstraction, Model};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::io::IsTerminal;
@@ -95,6 +96,9 @@ pub struct Infer {
     pub model: Vec<RelaxedName>,
     #[command(flatten)]
     pub buffers: BufferArgs,
+    /// How placements are found
+    #[arg(long, value_name = "NAME", default_value = "lazy")]
+    pub engine: EngineName,
     /// Where fences may stand
     #[arg(long, value_name = "WHERE", default_value = "anywhere")]
     pub place: PlaceName,
@@ -111,9 +115,35 @@ pub struct Infer {
     /// Show for each fence the execution that comes back without it
     #[arg(long)]
     pub why: bool,
+    /// Say which fences of the program's text can be removed
+    #[arg(long)]
+    pub prune: bool,
+    /// Kinds of fences: `full`, or `fine` for the cheapest kinds at the chosen points that
+    /// still verify
+    #[arg(long, value_name = "KINDS", default_value = "full")]
+    pub kinds: KindsName,
+    /// What full, store-load and store-store fences cost beside one another, with
+    /// --kinds fine [default: 3,2,1]
+    #[arg(long, value_name = "FULL,SL,SS", value_parser = prices)]
+    pub kind_cost: Option<Prices>,
+    /// Show the formula whose solutions are the placements (engines points and ordering)
+    #[arg(long)]
+    pub formula: bool,
+    /// Which fences enforce an ordering (engine ordering)
+    #[arg(long, value_name = "PATHS", default_value = "all")]
+    pub paths: PathsName,
+    /// What prevents a transition from merged states (engine ordering with --abs pd)
+    #[arg(long, value_name = "RULE", default_value = "mix")]
+    pub pd_prevent: PdPreventName,
+    /// Give up when formulas have this many nodes (engines points and ordering)
+    #[arg(long, value_name = "N", default_value_t = MOST_NODES)]
+    pub max_formula_nodes: usize,
     /// Write the program with its fences to a file; needs a single --model
     #[arg(long, value_name = "FILE")]
     pub emit: Option<PathBuf>,
+    /// List the instruction or call to use for each fence
+    #[arg(long, value_name = "TARGET")]
+    pub emit_target: Option<TargetName>,
     /// Write a certificate of the placement and its optimality, for `check`; needs a single
     /// --model
     #[arg(long, value_name = "FILE")]
@@ -203,6 +233,47 @@ pub enum ModelName {
 pub enum RelaxedName {
     Tso,
     Pso,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// Verify fenced programs and learn from counterexamples
+    Lazy,
+    /// Label the whole state space with formulas over fence points
+    Points,
+    /// Label it with formulas over ordering constraints, as published
+    Ordering,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KindsName {
+    Full,
+    Fine,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PathsName {
+    /// Those on any path
+    All,
+    /// Those on paths that no loop has closed yet
+    Acyclic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PdPreventName {
+    /// A store of the head, or all stores of some set
+    Mix,
+    /// All pending stores
+    Literal,
+    /// A store of the head, or the latest store of some set
+    Latest,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TargetName {
+    X86,
+    Sparc,
+    C11,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -336,6 +407,35 @@ impl From<PlaceName> for Where {
     }
 }
 
+impl From<PathsName> for Paths {
+    fn from(name: PathsName) -> Paths {
+        match name {
+            PathsName::All => Paths::All,
+            PathsName::Acyclic => Paths::Acyclic,
+        }
+    }
+}
+
+impl From<PdPreventName> for PdPrevent {
+    fn from(name: PdPreventName) -> PdPrevent {
+        match name {
+            PdPreventName::Mix => PdPrevent::Mix,
+            PdPreventName::Literal => PdPrevent::Literal,
+            PdPreventName::Latest => PdPrevent::Latest,
+        }
+    }
+}
+
+impl From<TargetName> for Target {
+    fn from(name: TargetName) -> Target {
+        match name {
+            TargetName::X86 => Target::X86,
+            TargetName::Sparc => Target::Sparc,
+            TargetName::C11 => Target::C11,
+        }
+    }
+}
+
 impl From<AtomicsName> for Atomics {
     fn from(name: AtomicsName) -> Atomics {
         match name {
@@ -354,6 +454,19 @@ pub fn distinct<T: PartialEq + Copy>(models: &[T]) -> Vec<T> {
         }
     }
     distinct
+}
+
+/// Prices of full, store-load and store-store fences: `3,2,1`.
+fn prices(text: &str) -> Result<Prices, String> {
+    let numbers = text.split(',').map(|word| word.trim().parse::<u32>());
+    match numbers.collect::<Result<Vec<u32>, _>>().as_deref() {
+        Ok([full, store_load, store_store]) => Ok(Prices {
+            full: u64::from(*full),
+            store_load: u64::from(*store_load),
+            store_store: u64::from(*store_store),
+        }),
+        _ => Err(format!("'{text}' is not three numbers such as 3,2,1")),
+    }
 }
 
 /// A head length: `auto` or a number.

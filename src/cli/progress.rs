@@ -49,8 +49,11 @@ fn show(monitor: &Monitor, what: &str, done: &AtomicBool) {
         if elapsed > 0.4 {
             let (states, depth) = monitor.progress();
             let rate = (states as f64 / elapsed) as u64;
+            let stage = Some(monitor.stage()).filter(|stage| !stage.is_empty());
+            let stage = stage.map(|stage| format!("{stage}; "));
             bar.set_message(format!(
-                "{what}: {} states, depth {depth}, {} states/s",
+                "{what}: {}{} states, depth {depth}, {} states/s",
+                stage.unwrap_or_default(),
                 grouped(states),
                 grouped(rate)
             ));

@@ -1,31 +1,46 @@
 //! Inference: where must the fewest fences go?
 //!
-//! [`lazy`](lazy()) never builds the state space of the unfenced program. It keeps clauses
-//! ("one of these points must carry a fence"), takes the cheapest set of fences that hits
-//! them all, and verifies the program with it. A counterexample gives the next clause. All
-//! clauses are necessary conditions, so the first set that verifies is optimal.
+//! Three engines answer. The lazy one never builds the state space of the unfenced program:
+//! it keeps demands ("one of these points must carry a fence"), verifies the cheapest set of
+//! fences that meets them, and learns a new demand from each counterexample. The eager ones
+//! build the whole space and label it with formulas, over fence points or over the ordering
+//! constraints of the original method. Whatever comes out has been verified.
 
 mod certify;
 mod clause;
+mod eager;
 pub mod hitting;
+mod kinds;
 mod lazy;
+mod ordering;
+mod points;
+mod prune;
+mod work;
 
 pub use certify::{Checked, certificate, check};
-pub use lazy::lazy;
+pub use kinds::Prices;
 
+use crate::lang::ast::FenceKind;
 use crate::lang::printer::{Side, Spot};
-use crate::program::{Instr, PointSet, Program};
+use crate::program::{Instr, PointId, PointSet, ProcessId, Program};
 use crate::property::Violation;
-use crate::space::{StopReason, Trace};
+use crate::source::Span;
+use crate::space::{Monitor, StopReason, Trace};
 use crate::verify::{self, Abstraction};
+use eager::Eager;
 use hitting::Costs;
+use lazy::Lazy;
+use std::collections::BTreeMap;
+use work::{Work, drive};
 
 /// How to infer.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The model, the abstraction to begin with, and limits.
     pub verify: verify::Options,
-    /// Raise k when a counterexample does not exist on the exact model.
+    pub engine: Engine,
+    /// Raise k when a counterexample does not exist on the exact model; for the lazy
+    /// engine.
     pub refine: bool,
     /// By fence point.
     pub costs: Costs,
@@ -33,6 +48,87 @@ pub struct Options {
     pub all: Option<usize>,
     /// Find the counterexample that comes back without each fence.
     pub why: bool,
+    /// The most nodes that formulas may have.
+    pub most_nodes: usize,
+    /// Report the formula.
+    pub formula: bool,
+    /// Look for the cheapest kinds of fences at the chosen points.
+    pub kinds: Option<Prices>,
+    /// Look for fences in the program's text that are not needed.
+    pub prune: bool,
+}
+
+/// The most nodes that formulas have unless somebody wants more: about a gigabyte.
+pub const MOST_NODES: usize = 80_000_000;
+
+impl Options {
+    /// The usual way to infer: lazily, and only the cheapest placement.
+    pub fn new(verify: verify::Options, costs: Costs) -> Options {
+        Options {
+            verify,
+            engine: Engine::Lazy,
+            refine: false,
+            costs,
+            all: None,
+            why: false,
+            most_nodes: MOST_NODES,
+            formula: false,
+            kinds: None,
+            prune: false,
+        }
+    }
+}
+
+/// How placements are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Counterexamples, one after the other.
+    Lazy,
+    /// Formulas over fence points.
+    Points,
+    /// Formulas over ordering constraints.
+    Ordering(Ordering),
+}
+
+/// How ordering constraints are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ordering {
+    pub paths: Paths,
+    pub pd_prevent: PdPrevent,
+}
+
+/// Which fences enforce an ordering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paths {
+    /// Those on any path.
+    All,
+    /// Those on a path that no loop has closed yet.
+    Acyclic,
+}
+
+/// What prevents a transition out of a state with merged sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PdPrevent {
+    /// An ordering with a store of the head, or with all stores of some set.
+    Mix,
+    /// The orderings with all pending stores at once.
+    Literal,
+    /// An ordering with a store of the head or with the latest store of some set.
+    Latest,
+}
+
+/// Infers the cheapest placement. `program` is the whole program, with all of its points.
+pub fn infer(program: &Program, options: &Options, monitor: &Monitor) -> Inference {
+    let mut work = Work::new(program, options, monitor);
+    let outcome = match work.wrong_under_sc() {
+        Some(wrong) => wrong,
+        None if options.engine == Engine::Lazy => drive(&mut Lazy { work: &mut work }),
+        None => match Eager::new(&mut work) {
+            Ok(mut engine) => drive(&mut engine),
+            Err(reason) => Outcome::Inconclusive(reason),
+        },
+    };
+    work.conclude(outcome)
 }
 
 /// What was found out.
@@ -51,16 +147,53 @@ pub struct Inference {
     pub transitions: u64,
     /// States of the largest round.
     pub peak: u64,
-    /// States of the run that proved the answer; 0 without one.
-    pub proof: u64,
-    /// The demands found so far.
+    /// The demands of counterexamples.
     pub clauses: Vec<Clause>,
+    /// What labelling took, if there was any.
+    pub labelling: Option<Labelling>,
+    /// The formula, if it was asked for.
+    pub formula: Option<Formula>,
+    /// Fences in the program's text that can be removed together, if that was asked.
+    pub removable: Option<BTreeMap<Span, FenceKind>>,
+}
+
+/// What keeps all errors from being reached: one of each clause.
+#[derive(Debug, Clone)]
+pub struct Formula {
+    pub clauses: Vec<Vec<Literal>>,
+    /// How many minimal ways there are to satisfy it.
+    pub solutions: usize,
+}
+
+/// A variable of a formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Literal {
+    /// A fence at a point.
+    Point(PointId),
+    /// A fence on every way from a store to an operation, each given by a process and its
+    /// statement.
+    Order {
+        process: ProcessId,
+        store: Span,
+        operation: Span,
+    },
+}
+
+/// What it took to label a state space.
+#[derive(Debug, Clone, Copy)]
+pub struct Labelling {
+    /// Different formulas.
+    pub formulas: usize,
+    /// Nodes of all formulas.
+    pub nodes: usize,
+    /// How often a transition was taken into account.
+    pub updates: u64,
 }
 
 #[derive(Debug)]
 pub enum Outcome {
-    /// Correct without any further fence.
-    Correct,
+    /// Correct without any further fence; the placement is empty.
+    Correct(Placement),
     /// Correct with these fences.
     Placed(Box<Placed>),
     /// Wrong even under sequential consistency, which no fence can mend.
@@ -76,6 +209,8 @@ pub struct Placed {
     /// The cheapest placement; verified.
     pub best: Placement,
     pub optimality: Optimality,
+    /// What a placement costs at least on the exact model, as far as is known.
+    pub lower_bound: u64,
     /// Every minimal placement, cheapest first, if asked for; each one verified.
     pub all: Vec<Placement>,
     /// There are more than were asked for, or a limit kept them from being found.
@@ -90,6 +225,10 @@ pub struct Placement {
     pub abstraction: Abstraction,
     /// States of the verified program.
     pub states: u64,
+    /// For each fence, in order: its kind.
+    pub kinds: Vec<FenceKind>,
+    /// What these kinds cost, if kinds were looked for.
+    pub price: Option<u64>,
     /// For each fence, in order: the counterexample that comes back without it.
     pub why: Vec<Option<Trace>>,
 }
@@ -120,6 +259,10 @@ pub enum Reason {
     Limit(StopReason),
     /// A counterexample of the abstraction passes no point where a fence may stand.
     TooCoarse,
+    /// The formula allows no placement, although fences everywhere are enough.
+    Inexpressible,
+    /// A placement that satisfies the formula does not verify.
+    Unverified,
 }
 
 /// Which gaps between statements may carry a fence.

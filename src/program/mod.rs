@@ -19,7 +19,7 @@ use crate::lang::printer::Spot;
 use crate::lang::resolve::Initial;
 use crate::lang::value::Domain;
 use crate::source::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 macro_rules! ids {
@@ -245,17 +245,65 @@ impl Program {
     /// The program with full fences at `fences` and no other fence points: positions that
     /// only served to tell points apart are gone, which makes the state space smaller.
     pub fn fenced(&self, fences: &PointSet) -> Program {
+        let mut program = self.with_points(fences);
+        for process in &mut program.processes {
+            for location in &mut process.locations {
+                location.fenced = location.point.is_some();
+            }
+        }
+        program
+    }
+
+    /// The program with fences of these kinds and no other fence points. A fence that is
+    /// not full is a step of its own, taken where the point is.
+    pub fn fenced_by(&self, fences: &BTreeMap<PointId, FenceKind>) -> Program {
+        let mut program = self.with_points(&fences.keys().copied().collect());
+        for process in &mut program.processes {
+            for at in 0..process.locations.len() {
+                let point = process.locations[at].point;
+                match point.and_then(|point| fences.get(&point)) {
+                    None => {}
+                    Some(FenceKind::Full) => process.locations[at].fenced = true,
+                    Some(kind) => process.insert(Loc(at as u32), Instr::Fence(*kind)),
+                }
+            }
+        }
+        program.finish();
+        program
+    }
+
+    /// The fences in its text.
+    pub fn own_fences(&self) -> BTreeMap<Span, FenceKind> {
+        let edges = self.processes.iter().flat_map(|process| &process.edges);
+        let fences = edges.filter_map(|edge| match edge.instr {
+            Instr::Fence(kind) => Some((edge.span, kind)),
+            _ => None,
+        });
+        fences.collect()
+    }
+
+    /// The program without some of the fences in its text.
+    pub fn without_fences(&self, removed: &BTreeSet<Span>) -> Program {
+        let mut program = self.clone();
+        let edges = program.processes.iter_mut().flat_map(|p| &mut p.edges);
+        for edge in edges {
+            if matches!(edge.instr, Instr::Fence(_)) && removed.contains(&edge.span) {
+                edge.instr = Instr::Pass;
+            }
+        }
+        program.finish();
+        program
+    }
+
+    /// The program with these fence points, none of which carries a fence, and no others.
+    pub fn with_points(&self, points: &PointSet) -> Program {
         let mut program = self.clone();
         for id in 0..program.processes.len() {
             for (index, edge) in program.processes[id].edges.iter_mut().enumerate() {
                 edge.origin = EdgeId(index as u32);
             }
             let moved =
-                shape::contract(&mut program.processes[id], |point| fences.contains(&point));
-            let process = &mut program.processes[id];
-            for location in &mut process.locations {
-                location.fenced = location.point.is_some();
-            }
+                shape::contract(&mut program.processes[id], |point| points.contains(&point));
             program.relocate(ProcessId(id as u32), &moved);
         }
         program.finish();
@@ -318,7 +366,66 @@ impl Program {
     }
 }
 
+impl Property {
+    /// Whether it is at most violated when a process arrives at a label, never when it is
+    /// not there yet.
+    pub fn heeds_presence_only(&self) -> bool {
+        let bad = matches!(self.kind, PropertyKind::Mutex | PropertyKind::Forbid);
+        grows(&self.predicate, bad)
+    }
+}
+
+/// Whether a predicate that is false can become true (or a true one false, if not `wanted`)
+/// only by processes being somewhere, not by their being elsewhere.
+fn grows(predicate: &Expr<Atom>, wanted: bool) -> bool {
+    use crate::lang::ast::{BinaryOp, UnaryOp};
+    match predicate {
+        Expr::Atom(Atom::At(_) | Atom::Crowd(_)) => wanted,
+        Expr::Unary(UnaryOp::Not, operand) => grows(operand, !wanted),
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+            grows(left, wanted) && grows(right, wanted)
+        }
+        other => {
+            let mut blind = true;
+            other.atoms(&mut |atom| {
+                blind &= match atom {
+                    Atom::At(_) | Atom::Crowd(_) => false,
+                    // An index that depends on positions does so in both ways.
+                    Atom::Cell { index, .. } => grows(index, true) && grows(index, false),
+                    Atom::Place(_) | Atom::Local(..) => true,
+                };
+            });
+            blind
+        }
+    }
+}
+
 impl Process {
+    /// Puts an instruction before everything that can be done at a location.
+    fn insert(&mut self, at: Loc, instr: Instr) {
+        let behind = Loc(self.locations.len() as u32);
+        let out = std::mem::take(&mut self.locations[at.index()].out);
+        let Some(next) = out.first().map(|&id| self.edge(id).clone()) else {
+            // Nothing follows, so nothing can be said about its order.
+            return;
+        };
+        for id in &out {
+            self.edges[id.index()].from = behind;
+        }
+        self.locations.push(Location {
+            out,
+            ..Location::default()
+        });
+        let id = EdgeId(self.edges.len() as u32);
+        self.locations[at.index()].out.push(id);
+        self.edges.push(Edge {
+            from: at,
+            to: behind,
+            instr,
+            ..next
+        });
+    }
+
     pub fn location(&self, at: Loc) -> &Location {
         &self.locations[at.index()]
     }

@@ -1,5 +1,7 @@
 //! States, steps and violations in words.
 
+use crate::lang::ast::FenceKind;
+use crate::lang::printer::Side;
 use crate::memory::step::{At, Effect, Step};
 use crate::memory::{Buffers, Marker};
 use crate::program::{Instr, PlaceId, Process, ProcessId, Program, PropertyKind};
@@ -37,6 +39,24 @@ pub fn step(program: &Program, source: &Source, process: &Process, step: &Step) 
 pub fn step_position(source: &Source, process: &Process, step: &Step) -> Option<Position> {
     let edge = process.edge(*step.path.last()?);
     Some(source.position(edge.span.start))
+}
+
+/// On which side of a statement a fence stands.
+pub fn side(side: Side) -> &'static str {
+    match side {
+        Side::Before => "before",
+        Side::After => "after",
+        Side::Inside => "inside",
+    }
+}
+
+/// The kind of a fence.
+pub fn kind(kind: FenceKind) -> &'static str {
+    match kind {
+        FenceKind::Full => "full",
+        FenceKind::StoreStore => "ss",
+        FenceKind::StoreLoad => "sl",
+    }
 }
 
 /// The text of a statement on one line, without its semicolon, cut if it is long.

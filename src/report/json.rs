@@ -1,4 +1,4 @@
-//! The JSON contract of `verify`: stable names, built from the core types by hand.
+//! The JSON contract of `verify` and `infer`: stable names, built from the core types by hand.
 
 use super::trace::{Initial, Step};
 use serde::Serialize;
@@ -109,6 +109,15 @@ pub struct Inference {
     pub trace: Option<Vec<Step>>,
     /// Values of k that were too small.
     pub tried: Vec<usize>,
+    /// What a placement costs at least on the exact model, as far as is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower_bound: Option<u64>,
+    /// Fences in the program's text that can be removed together, with --prune.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removable: Option<Vec<OwnFence>>,
+    /// With --formula, unless it is too large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<Formula>,
     pub stats: InferStats,
     pub timing: InferTiming,
 }
@@ -120,6 +129,10 @@ pub struct InferConfig {
     /// The k that the answer rests on.
     pub k: usize,
     pub engine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paths: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pd_prevent: Option<&'static str>,
     pub place: &'static str,
     pub cost: String,
     pub per_process: bool,
@@ -130,6 +143,9 @@ pub struct InferConfig {
 #[derive(Debug, Clone, Serialize)]
 pub struct Placement {
     pub cost: u64,
+    /// What the kinds of its fences cost, with --kinds fine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kinds_cost: Option<u64>,
     pub verified: bool,
     pub optimality: &'static str,
     pub fences: Vec<Fence>,
@@ -144,9 +160,29 @@ pub struct Fence {
     pub position: &'static str,
     pub text: String,
     pub kind: &'static str,
+    /// What to use on the target that was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<&'static str>,
     /// The execution that comes back without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Vec<Step>>,
+}
+
+/// A fence in the program's text.
+#[derive(Debug, Clone, Serialize)]
+pub struct OwnFence {
+    pub line: u32,
+    pub column: u32,
+    pub text: String,
+    pub kind: &'static str,
+}
+
+/// What keeps all errors from being reached: one of each clause.
+#[derive(Debug, Clone, Serialize)]
+pub struct Formula {
+    /// In words.
+    pub clauses: Vec<Vec<String>>,
+    pub minimal_solutions: usize,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -158,6 +194,14 @@ pub struct InferStats {
     pub peak_states: u64,
     pub rounds: u64,
     pub clauses: usize,
+    /// Different formulas that labelled states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formulas: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula_nodes: Option<usize>,
+    /// How often a transition was taken into account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updates: Option<u64>,
 }
 
 #[derive(Debug, Clone, Serialize)]

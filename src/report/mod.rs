@@ -3,5 +3,6 @@
 pub mod certificate;
 pub mod describe;
 pub mod json;
+pub mod target;
 pub mod text;
 pub mod trace;

@@ -1,10 +1,12 @@
 //! The parallel breadth-first search.
 
+use super::graph::{self, Graph};
 use super::intern::Interner;
 use super::judge::general_properties;
 use super::layout::{Layout, Overflow, State};
 use super::limits::{Limits, Monitor, StopReason};
 use super::merged;
+use super::rows::Tagger;
 use super::table::{Table, hash};
 use super::trace::{self, Snapshot, Trace};
 use super::worker::{CHUNK, Level, Pause, Shared, Worker};
@@ -27,6 +29,9 @@ pub struct Search<'a> {
     pub deadlock: bool,
     /// Report all states that were found, unpacked.
     pub collect: bool,
+    /// Search on behind the first violation, but not from violating states, and report
+    /// the graph with the tags of this tagger.
+    pub graph: Option<Tagger<'a>>,
 }
 
 /// What a search found.
@@ -53,6 +58,8 @@ pub struct Exploration {
     pub bytes: u64,
     /// All states, if they were asked for; without those in which a statement failed.
     pub snapshots: Vec<Snapshot>,
+    /// The graph, if it was asked for and the search was exhaustive.
+    pub graph: Option<Graph>,
 }
 
 /// How a search ended.
@@ -122,7 +129,7 @@ struct Run<'a, const N: usize> {
 
 impl<'a, const N: usize> Run<'a, N> {
     fn new(search: &'a Search<'a>, interner: &'a Interner<'a>, layout: &'a Layout) -> Run<'a, N> {
-        let worker = || Worker::new(search.stepper, interner, layout, search.deadlock);
+        let worker = || Worker::new(search, interner, layout);
         Run {
             search,
             interner,
@@ -141,7 +148,7 @@ impl<'a, const N: usize> Run<'a, N> {
         let mut end = End::Exhausted;
         self.finish_level();
         while stop.is_none() && self.levels.last().is_some_and(|level| !level.is_empty()) {
-            if self.errors.is_some() && !self.search.full {
+            if self.errors.is_some() && !self.goes_on() {
                 end = End::FirstError;
                 break;
             }
@@ -150,7 +157,7 @@ impl<'a, const N: usize> Run<'a, N> {
         }
         if let Some(reason) = stop {
             end = End::Limit(reason);
-        } else if self.errors.is_some() && !self.search.full {
+        } else if self.errors.is_some() && !self.goes_on() {
             end = End::FirstError;
         }
         Ok(self.report(end))
@@ -312,11 +319,63 @@ impl<'a, const N: usize> Run<'a, N> {
         None
     }
 
-    fn report(mut self, end: End) -> Exploration {
+    /// A violation does not end the search.
+    fn goes_on(&self) -> bool {
+        self.search.full || self.search.graph.is_some()
+    }
+
+    /// The graph of a search that found all states.
+    fn graph(&mut self) -> Result<Graph, StopReason> {
+        let table = self.table.as_ref().expect("there is a table");
+        let transitions = self.workers.iter().map(|worker| worker.transitions).sum();
+        let states = self.claimed.load(Ordering::Relaxed);
+        let bytes = self.overhead()
+            + states * size_of::<State<N>>() as u64
+            + (table.slots() * size_of::<u32>()) as u64
+            + Graph::bytes(states, transitions);
+        if self
+            .search
+            .limits
+            .max_memory
+            .is_some_and(|most| bytes > most)
+        {
+            return Err(StopReason::MaxMemory);
+        }
+        let mut nodes = vec![Graph::ERROR; table.slots()];
+        let all = self.levels.iter().flatten().flatten();
+        for (index, state) in all.enumerate() {
+            let slot = table.find(state).expect("every state is in the table");
+            nodes[slot] = index as u32 + 1;
+        }
+        let first = self.levels[0].iter().map(Vec::len).sum::<usize>() as u32;
+        let wrong_start = self.errors.as_ref().is_some_and(|(level, _)| *level == 0);
+        let source = graph::Source {
+            workers: &mut self.workers,
+            pool: &mut self.pool,
+            chunks: self.levels.iter().flat_map(chunks).collect(),
+            initial: (u32::from(!wrong_start)..=first).collect(),
+            transitions,
+        };
+        graph::build(
+            source,
+            |worker, state, out| worker.rows.tagged(state, out),
+            |_, state| nodes[table.find(state).expect("every state is in the table")],
+            || self.search.monitor.stop(self.search.limits),
+        )
+    }
+
+    fn report(mut self, mut end: End) -> Exploration {
         let states = self.claimed.load(Ordering::Relaxed);
         let state_bytes = size_of::<State<N>>() as u64;
         let (overhead, depth) = (self.overhead(), self.levels.len() as u64);
         let table_bytes = self.table.as_ref().map_or(0, Table::bytes) as u64;
+        let mut graph = None;
+        if self.search.graph.is_some() && end == End::Exhausted {
+            match self.graph() {
+                Ok(built) => graph = Some(built),
+                Err(reason) => end = End::Limit(reason),
+            }
+        }
         self.table = None;
         let unreached = self.interner.unreached();
         let unpack = |state| Snapshot::unpack(self.interner, self.layout, state);
@@ -328,7 +387,8 @@ impl<'a, const N: usize> Run<'a, N> {
             no_room |= worker.no_room;
             reached_final |= worker.reached_final;
         }
-        let violation = self.errors.take().map(|(level, errors)| {
+        let errors = self.errors.take().filter(|_| graph.is_none());
+        let violation = errors.map(|(level, errors)| {
             let found = self.workers[0].judge.violation(&errors[0]);
             let trace = self.shortest(level, errors);
             match trace {
@@ -349,6 +409,7 @@ impl<'a, const N: usize> Run<'a, N> {
             table_bytes,
             bytes: overhead + states * state_bytes,
             snapshots,
+            graph,
         }
     }
 
@@ -486,6 +547,7 @@ impl Exploration {
             table_bytes: 0,
             bytes: 0,
             snapshots: Vec::new(),
+            graph: None,
         }
     }
 }

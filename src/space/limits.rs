@@ -1,6 +1,7 @@
 //! Limits of a run, and what can be watched while it lasts.
 
 use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -20,6 +21,8 @@ pub enum StopReason {
     MaxMemory,
     Timeout,
     Interrupted,
+    /// The formulas have too many nodes.
+    MaxFormula,
     /// States do not fit the widest representation.
     TooWide,
 }
@@ -30,6 +33,7 @@ pub struct Monitor {
     interrupted: AtomicBool,
     states: AtomicU64,
     depth: AtomicU64,
+    stage: Mutex<String>,
 }
 
 impl Monitor {
@@ -46,6 +50,21 @@ impl Monitor {
     pub fn progress(&self) -> (u64, u64) {
         let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
         (load(&self.states), load(&self.depth))
+    }
+
+    /// Tells what is being done now.
+    pub fn say(&self, stage: &str) {
+        if let Ok(mut current) = self.stage.lock() {
+            stage.clone_into(&mut current);
+        }
+    }
+
+    /// What is being done now, if anybody said so.
+    pub fn stage(&self) -> String {
+        self.stage
+            .lock()
+            .map(|stage| stage.clone())
+            .unwrap_or_default()
     }
 
     pub(super) fn report(&self, states: u64, depth: u64) {
@@ -70,6 +89,7 @@ impl fmt::Display for StopReason {
             StopReason::MaxMemory => "the limit on memory was reached",
             StopReason::Timeout => "the time limit was reached",
             StopReason::Interrupted => "interrupted",
+            StopReason::MaxFormula => "the limit on formula nodes was reached",
             StopReason::TooWide => "the states of this program are too large",
         })
     }

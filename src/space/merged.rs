@@ -7,6 +7,7 @@
 //! successors by shard; then each shard is updated by one thread.
 
 use super::explore::{End, Exploration, PARALLEL, Search, for_each_initial, in_parallel};
+use super::graph::{self, Graph};
 use super::intern::Interner;
 use super::judge::{Judge, Verdict};
 use super::layout::{Layout, Overflow, State};
@@ -53,6 +54,8 @@ struct Worker<'a, const N: usize> {
     overflow: bool,
     transitions: u64,
     deadlock: bool,
+    /// What comes after a violation does not count.
+    end_at_errors: bool,
 }
 
 struct Merged<'a, const N: usize> {
@@ -80,7 +83,7 @@ pub fn explore<const N: usize>(
     let worker = || Worker {
         interner,
         layout,
-        rows: Rows::new(search.stepper, interner, layout),
+        rows: Rows::new(search.stepper, interner, layout, search.graph),
         judge: Judge::new(search.stepper.program, interner, layout),
         skeletons: vec![Vec::new(); layout.configs.len()],
         joins: AHashMap::new(),
@@ -89,6 +92,7 @@ pub fn explore<const N: usize>(
         overflow: false,
         transitions: 0,
         deadlock: false,
+        end_at_errors: search.graph.is_some(),
     };
     let merged: Merged<N> = Merged {
         search,
@@ -252,9 +256,60 @@ impl<const N: usize> Merged<'_, N> {
         Some((key, value))
     }
 
+    /// The graph of the fixed point.
+    fn graph(&mut self, starts: &[State<N>]) -> Result<Graph, StopReason> {
+        let transitions = self.workers.iter().map(|worker| worker.transitions).sum();
+        let states = self.states();
+        let numbers = states * 4 * size_of::<State<N>>() as u64;
+        let bytes = self.bytes() + numbers + Graph::bytes(states, transitions);
+        if self
+            .search
+            .limits
+            .max_memory
+            .is_some_and(|most| bytes > most)
+        {
+            return Err(StopReason::MaxMemory);
+        }
+        let mut nodes: AHashMap<State<N>, u32> = AHashMap::new();
+        let mut all = Vec::new();
+        for shard in &self.shards {
+            let shard = shard.lock().expect("no thread panics here");
+            for (key, state) in &shard.states {
+                let verdict = self.workers[0].judge.verdict(state);
+                if !self.workers[0].ends(verdict) {
+                    all.push(*state);
+                    nodes.insert(*key, all.len() as u32);
+                }
+            }
+        }
+        let node = |worker: &mut Worker<N>, state: &State<N>| {
+            let key = worker
+                .key(state)
+                .expect("the search has met every component");
+            nodes.get(&key).copied().unwrap_or(Graph::ERROR)
+        };
+        let initial = starts.iter().map(|start| node(&mut self.workers[0], start));
+        let mut initial: Vec<u32> = initial.collect();
+        initial.sort_unstable();
+        initial.dedup();
+        let source = graph::Source {
+            workers: &mut self.workers,
+            pool: &mut self.pool,
+            chunks: all.chunks(CHUNK).collect(),
+            initial,
+            transitions,
+        };
+        graph::build(
+            source,
+            |worker, state, out| worker.rows.tagged(state, out),
+            node,
+            || self.search.monitor.stop(self.search.limits),
+        )
+    }
+
     fn report(
         mut self,
-        end: End,
+        mut end: End,
         rounds: u64,
         starts: &[State<N>],
     ) -> Result<Exploration, Overflow> {
@@ -268,8 +323,15 @@ impl<const N: usize> Merged<'_, N> {
         if end == End::Exhausted {
             self.count()?;
         }
+        let mut graph = None;
+        if self.search.graph.is_some() && end == End::Exhausted {
+            match self.graph(starts) {
+                Ok(built) => graph = Some(built),
+                Err(reason) => end = End::Limit(reason),
+            }
+        }
         let violated = violated || self.workers.iter().any(|worker| worker.deadlock);
-        let violation = match violated {
+        let violation = match violated && graph.is_none() {
             true => Some(self.shortest(starts)),
             false => None,
         };
@@ -293,6 +355,7 @@ impl<const N: usize> Merged<'_, N> {
             table_bytes: self.table_bytes(),
             bytes: self.bytes(),
             snapshots,
+            graph,
         })
     }
 
@@ -306,7 +369,8 @@ impl<const N: usize> Merged<'_, N> {
             while let Some(shard) = shards.get(cursor.fetch_add(1, Ordering::Relaxed)) {
                 let shard = shard.lock().expect("no thread panics here");
                 for state in shard.states.values() {
-                    if worker.judge.verdict(state) == Verdict::Failure {
+                    let verdict = worker.judge.verdict(state);
+                    if worker.ends(verdict) {
                         continue;
                     }
                     let found = worker.rows.successors(state, &mut worker.successors);
@@ -424,6 +488,11 @@ impl<const N: usize> Worker<'_, N> {
         }
     }
 
+    /// Nothing comes after such a state.
+    fn ends(&self, verdict: Verdict) -> bool {
+        verdict == Verdict::Failure || self.end_at_errors && verdict == Verdict::Violation
+    }
+
     fn judge_violation(&mut self, state: &State<N>, deadlock: bool) -> bool {
         match self.judge.verdict(state) {
             Verdict::Violation | Verdict::Failure => true,
@@ -460,7 +529,7 @@ impl<const N: usize> Worker<'_, N> {
             let verdict = self.judge.verdict(state);
             shard.violated |= matches!(verdict, Verdict::Violation | Verdict::Failure);
             shard.reached_final |= verdict == Verdict::Final;
-            if verdict != Verdict::Failure {
+            if !self.ends(verdict) {
                 shard.changed.insert(*key);
             }
             return Ok(());
@@ -480,7 +549,8 @@ impl<const N: usize> Worker<'_, N> {
         }
         if joined != old {
             shard.states.insert(*key, joined);
-            if self.judge.verdict(&joined) != Verdict::Failure {
+            let verdict = self.judge.verdict(&joined);
+            if !self.ends(verdict) {
                 shard.changed.insert(*key);
             }
         }

@@ -6,6 +6,7 @@
 //! that know nothing of the order of discovery.
 
 mod explore;
+mod graph;
 mod intern;
 mod judge;
 mod layout;
@@ -17,5 +18,7 @@ pub mod trace;
 mod worker;
 
 pub use explore::{End, Exploration, Search, explore};
+pub use graph::{Edge, Graph};
 pub use limits::{Limits, Monitor, StopReason};
+pub use rows::Tagger;
 pub use trace::{Snapshot, Trace, TraceStep};

@@ -8,15 +8,19 @@
 use super::intern::Interner;
 use super::layout::{Field, Layout, Overflow, State};
 use crate::lang::value::Value;
-use crate::memory::step::{Step, Stepper};
+use crate::memory::step::{Config, Step, Stepper};
 use crate::program::PlaceId;
 use ahash::AHashMap;
+
+/// Gives a step of a process, from a configuration, a number that its transitions carry.
+pub type Tagger<'a> = &'a (dyn Fn(usize, &Config, &Step) -> u32 + Sync);
 
 /// The rows that one thread has worked out so far, for one layout.
 pub struct Rows<'a, const N: usize> {
     stepper: &'a Stepper<'a>,
     interner: &'a Interner<'a>,
     layout: &'a Layout,
+    tagger: Option<Tagger<'a>>,
     processes: Vec<Entries>,
     /// What configurations read apart from their main place.
     reads: Vec<Read>,
@@ -28,6 +32,8 @@ pub struct Rows<'a, const N: usize> {
     memory_mask: State<N>,
     /// Padded, so that `Rows::WIDTH` changes can be read from the start of any row.
     changes: Vec<Change<N>>,
+    /// By change; empty without a tagger.
+    tags: Vec<u32>,
 }
 
 /// What is known of the configurations of one process.
@@ -135,6 +141,7 @@ impl<'a, const N: usize> Rows<'a, N> {
         stepper: &'a Stepper<'a>,
         interner: &'a Interner<'a>,
         layout: &'a Layout,
+        tagger: Option<Tagger<'a>>,
     ) -> Rows<'a, N> {
         let mut memory_mask = [0; N];
         for field in &layout.places {
@@ -144,6 +151,7 @@ impl<'a, const N: usize> Rows<'a, N> {
             stepper,
             interner,
             layout,
+            tagger,
             processes: layout
                 .configs
                 .iter()
@@ -157,6 +165,7 @@ impl<'a, const N: usize> Rows<'a, N> {
             by_memory: AHashMap::new(),
             memory_mask,
             changes: vec![Change::NONE; Self::WIDTH],
+            tags: Vec::new(),
         }
     }
 
@@ -175,41 +184,68 @@ impl<'a, const N: usize> Rows<'a, N> {
         }
     }
 
+    /// The successors of a state with the tags of the transitions to them.
+    pub fn tagged(
+        &mut self,
+        state: &State<N>,
+        out: &mut Vec<(State<N>, u32)>,
+    ) -> Result<(), Overflow> {
+        loop {
+            out.clear();
+            let mut add = |row: Row| {
+                for at in row.start as usize..(row.start + row.len) as usize {
+                    out.push((self.changes[at].apply(state), self.tags[at]));
+                }
+            };
+            if self.known_rows(state, &mut add).is_some() {
+                return Ok(());
+            }
+            self.learn(state)?;
+        }
+    }
+
     /// The successors, unless some row has yet to be worked out.
     #[inline]
     fn known_successors(&self, state: &State<N>, out: &mut Successors<N>) -> Option<bool> {
         out.len = 0;
+        self.known_rows(state, &mut |row| self.apply(row, state, out))
+    }
+
+    /// Visits all rows of a state, unless some have yet to be worked out; says whether some
+    /// store has to wait for room.
+    #[inline(always)]
+    fn known_rows(&self, state: &State<N>, visit: &mut impl FnMut(Row)) -> Option<bool> {
         let mut no_room = false;
         for (process, entries) in self.processes.iter().enumerate() {
             let id = entries.field.get(state);
             let entry = entries.by_id.get(id as usize)?;
             no_room |= entry.no_room;
-            self.apply(self.known_row(&entry.main, state)?, state, out);
+            visit(self.known_row(&entry.main, state)?);
             if entry.more {
-                self.apply_others(process, id, entry, state, out)?;
+                self.other_rows(process, id, entry, state, visit)?;
             }
         }
         Some(no_room)
     }
 
-    /// Applies all rows of a configuration but the main one, if they are known. Few have
+    /// Visits all rows of a configuration but the main one, if they are known. Few have
     /// any, and the loop over processes is faster without this inside.
     #[inline(never)]
-    fn apply_others(
+    fn other_rows(
         &self,
         process: usize,
         id: u32,
         entry: &Entry,
         state: &State<N>,
-        out: &mut Successors<N>,
+        visit: &mut impl FnMut(Row),
     ) -> Option<()> {
         let first = entry.first_read as usize;
         for read in &self.reads[first..first + usize::from(entry.reads)] {
-            self.apply(self.known_row(read, state)?, state, out);
+            visit(self.known_row(read, state)?);
         }
         if entry.atomic {
             let key = self.atomic_key(process, id, state);
-            self.apply(*self.by_memory.get(&key)?, state, out);
+            visit(*self.by_memory.get(&key)?);
         }
         Some(())
     }
@@ -233,6 +269,7 @@ impl<'a, const N: usize> Rows<'a, N> {
         entries.sum::<usize>() * size_of::<Entry>()
             + self.reads.capacity() * size_of::<Read>()
             + self.changes.capacity() * size_of::<Change<N>>()
+            + self.tags.capacity() * size_of::<u32>()
             + self.by_code.capacity() * size_of::<Row>()
             + self.by_memory.capacity() * (size_of::<State<N>>() + 24)
     }
@@ -247,8 +284,7 @@ impl<'a, const N: usize> Rows<'a, N> {
             let changes = &self.changes[start..][..Self::WIDTH];
             let states = &mut out.states[out.len..][..Self::WIDTH];
             for at in 0..Self::WIDTH {
-                let Change { keep, set } = &changes[at];
-                states[at] = std::array::from_fn(|word| state[word] & keep[word] | set[word]);
+                states[at] = changes[at].apply(state);
             }
             out.len += len.min(Self::WIDTH);
             if len <= Self::WIDTH {
@@ -357,7 +393,7 @@ impl<'a, const N: usize> Rows<'a, N> {
                 steps.extend(finished);
             }
         }
-        let row = self.row(process, &steps)?;
+        let row = self.row(process, &config, &steps)?;
         if code >= read.codes {
             let old = read.base as usize..(read.base + read.codes) as usize;
             read.base = self.by_code.len() as u32;
@@ -394,13 +430,13 @@ impl<'a, const N: usize> Rows<'a, N> {
             let memory = |place: PlaceId| values[place.index()];
             steps.extend(self.stepper.finish(automaton, &config, &approach, &memory));
         }
-        let row = self.row(process, &steps)?;
+        let row = self.row(process, &config, &steps)?;
         self.by_memory.insert(key, row);
         Ok(())
     }
 
     /// Turns steps into changes of packed states.
-    fn row(&mut self, process: usize, steps: &[Step]) -> Result<Row, Overflow> {
+    fn row(&mut self, process: usize, config: &Config, steps: &[Step]) -> Result<Row, Overflow> {
         let start = self.changes.len() - Self::WIDTH;
         let mut changes = Vec::new();
         for step in steps {
@@ -419,6 +455,10 @@ impl<'a, const N: usize> Rows<'a, N> {
             let keep = touched.map(|word: u64| !word);
             changes.push(Change { keep, set });
         }
+        if let Some(tagger) = self.tagger {
+            let tags = steps.iter().map(|step| tagger(process, config, step));
+            self.tags.extend(tags);
+        }
         self.changes.truncate(start);
         self.changes.extend(changes);
         self.changes
@@ -435,4 +475,9 @@ impl<const N: usize> Change<N> {
         keep: [u64::MAX; N],
         set: [0; N],
     };
+
+    #[inline(always)]
+    fn apply(&self, state: &State<N>) -> State<N> {
+        std::array::from_fn(|word| state[word] & self.keep[word] | self.set[word])
+    }
 }

@@ -101,6 +101,22 @@ impl<const N: usize> Table<N> {
         let _ = (first, end);
     }
 
+    /// The slot of a state, if it is in the table; only while nobody inserts.
+    pub fn find(&self, state: &State<N>) -> Option<usize> {
+        let words = self.words();
+        let mut slot = self.home(hash(state));
+        loop {
+            let mut both = words[slot * N..slot * N + N].iter().zip(state);
+            if words[slot * N].load(Ordering::Relaxed) == EMPTY {
+                return None;
+            }
+            if both.all(|(word, wanted)| word.load(Ordering::Relaxed) == *wanted) {
+                return Some(slot);
+            }
+            slot = if slot + 1 == self.slots { 0 } else { slot + 1 };
+        }
+    }
+
     /// Inserts a state whose search begins at `home`; whether it is new. There must be room.
     #[inline]
     pub fn insert(&self, state: &State<N>, home: usize) -> bool {
@@ -185,7 +201,12 @@ mod tests {
         let larger = Table::<N>::new(6000).unwrap();
         table.move_to(&larger, &AtomicUsize::new(0));
         assert!((0..3000).all(|i| !larger.insert(&state(i), larger.home(hash(&state(i))))));
+        assert_eq!(larger.find(&state(3000)), None);
         assert!(larger.insert(&state(3000), larger.home(hash(&state(3000)))));
+        let slots: std::collections::HashSet<_> = (0..=3000)
+            .map(|i| larger.find(&state(i)).unwrap())
+            .collect();
+        assert_eq!(slots.len(), 3001);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! One thread's part in expanding a level.
 
+use super::explore::Search;
 use super::judge::{Judge, Verdict};
 use super::layout::{Layout, State};
 use super::limits::{Limits, Monitor, StopReason};
 use super::rows::{Rows, Successors};
 use super::table::{Table, hash};
 use super::{intern::Interner, trace};
-use crate::memory::step::Stepper;
 use ahash::AHashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -96,6 +96,8 @@ pub struct Worker<'a, const N: usize> {
     pub no_room: bool,
     pub reached_final: bool,
     find_deadlocks: bool,
+    /// What comes after a violation does not count.
+    end_at_errors: bool,
     credit: u64,
     successors: Successors<N>,
     /// Successors and where their search in the table begins, and room behind them.
@@ -107,21 +109,21 @@ pub struct Worker<'a, const N: usize> {
 
 impl<'a, const N: usize> Worker<'a, N> {
     pub fn new(
-        stepper: &'a Stepper<'a>,
+        search: &'a Search<'a>,
         interner: &'a Interner<'a>,
         layout: &'a Layout,
-        find_deadlocks: bool,
     ) -> Worker<'a, N> {
         Worker {
-            rows: Rows::new(stepper, interner, layout),
-            judge: Judge::new(stepper.program, interner, layout),
+            rows: Rows::new(search.stepper, interner, layout, search.graph),
+            judge: Judge::new(search.stepper.program, interner, layout),
             next: Vec::new(),
             errors: Vec::new(),
             deadlocks: Vec::new(),
             transitions: 0,
             no_room: false,
             reached_final: false,
-            find_deadlocks,
+            find_deadlocks: search.deadlock,
+            end_at_errors: search.graph.is_some(),
             credit: 0,
             successors: Successors::new(),
             pending: Vec::new(),
@@ -250,8 +252,8 @@ impl<'a, const N: usize> Worker<'a, N> {
         match self.judge.verdict(&state) {
             Verdict::Fine => {}
             Verdict::Final => self.reached_final = true,
-            Verdict::Violation => self.errors.push(state),
-            Verdict::Failure => {
+            Verdict::Violation if !self.end_at_errors => self.errors.push(state),
+            Verdict::Violation | Verdict::Failure => {
                 self.errors.push(state);
                 return;
             }

@@ -6,7 +6,6 @@
 pub mod header;
 
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
 use fencesmith::program::Program;
 use fencesmith::source::Source;
 use fencesmith::space::{Limits, Monitor};
@@ -95,22 +94,7 @@ pub fn program(source: &Source) -> Program {
 
 /// The exact model with buffers up to `bound`, one thread, no limits.
 pub fn exact(model: Model, bound: usize) -> Options {
-    with(model, Abstraction::Exact { bound })
-}
-
-/// The same with buffers of any kind.
-pub fn with(model: Model, abstraction: Abstraction) -> Options {
-    Options {
-        model,
-        abstraction,
-        atomics: Atomics::DrainPlace,
-        fuse: true,
-        reset_dead: true,
-        full: false,
-        deadlock: false,
-        threads: 1,
-        limits: Limits::default(),
-    }
+    Options::new(model, Abstraction::Exact { bound })
 }
 
 /// Gives up after this many states.

@@ -90,5 +90,6 @@ pub fn run(
         full: mode.full,
         deadlock: false,
         collect: mode.full,
+        graph: None,
     })
 }

@@ -1,0 +1,273 @@
+//! `fencesmith infer`.
+
+mod json;
+mod text;
+
+use super::args::{self, AbstractionName, EngineName, Format, Head, KindsName};
+use super::verify::{json_text, limits, upper};
+use super::{Exit, Failure, input, print, progress};
+use crate::fences;
+use crate::infer::{self, Engine, Inference, Ordering, Outcome, Placement, hitting::Costs};
+use crate::lang::printer::print_with_fences;
+use crate::program::{PointId, Program};
+use crate::report::describe;
+use crate::source::Source;
+use crate::space::Trace;
+use crate::verify::{Abstraction, Options};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Infers fences under each model asked for.
+pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
+    check(args)?;
+    let (source, shared) = input::program(&args.file)?;
+    let program = if args.per_process {
+        shared.per_process()
+    } else {
+        shared
+    };
+    let (abstraction, refine) = abstraction(args)?;
+    let costs = costs(args, &source, &program)?;
+    let monitor = progress::interruptible();
+    let mut exit = Exit::Fine;
+    let mut reports = Vec::new();
+    for model in args::distinct(&args.model) {
+        let options = infer::Options {
+            engine: engine(args),
+            refine,
+            all: args.all,
+            why: true,
+            most_nodes: args.max_formula_nodes,
+            formula: args.formula,
+            kinds: match args.kinds {
+                KindsName::Full => None,
+                KindsName::Fine => Some(args.kind_cost.unwrap_or_default()),
+            },
+            prune: args.prune,
+            ..infer::Options::new(
+                Options {
+                    atomics: args.common.atomics.into(),
+                    fuse: !args.common.no_fuse,
+                    threads: args.common.thread_count(),
+                    limits: limits(&args.common),
+                    ..Options::new(model.into(), abstraction)
+                },
+                costs.clone(),
+            )
+        };
+        let begin = Instant::now();
+        let what = format!("{} under {}", source.name(), upper(options.verify.model));
+        let found = progress::watched(&args.common, &monitor, &what, || {
+            infer::infer(&program, &options, &monitor)
+        });
+        let shown = Shown {
+            args,
+            source: &source,
+            program: &program,
+            options: &options,
+            found: &found,
+            seconds: begin.elapsed().as_secs_f64(),
+        };
+        exit = exit.min(shown.exit());
+        shown.emit()?;
+        shown.certify()?;
+        match args.common.format {
+            Format::Json => reports.push(shown.json()),
+            Format::Text => print(&shown.text())?,
+        }
+    }
+    if args.common.format == Format::Json {
+        print(&json_text(&reports))?;
+    }
+    Ok(exit)
+}
+
+/// Refuses what does not go together.
+fn check(args: &args::Infer) -> Result<(), Failure> {
+    let lazy = args.engine == EngineName::Lazy;
+    if (args.emit.is_some() || args.certificate.is_some()) && args.model.len() > 1 {
+        return Err(Failure::message(
+            "--emit and --certificate need a single --model: the placements may differ",
+        ));
+    }
+    if args.certificate.is_some() && !lazy {
+        return Err(Failure::message(
+            "--certificate goes with --engine lazy: only its counterexamples show a lower bound",
+        ));
+    }
+    if args.formula && lazy {
+        return Err(Failure::message(
+            "--formula goes with --engine points or ordering: the lazy engine has no formula",
+        ));
+    }
+    if args.kind_cost.is_some() && args.kinds == KindsName::Full {
+        return Err(Failure::message("--kind-cost goes with --kinds fine"));
+    }
+    Ok(())
+}
+
+/// The abstraction to begin with, and whether to refine it.
+fn abstraction(args: &args::Infer) -> Result<(Abstraction, bool), Failure> {
+    match (args.buffers.abs, args.buffers.k, args.engine) {
+        (AbstractionName::Set | AbstractionName::Exact, ..) => Err(Failure::Message {
+            text: "fences can be inferred under --abs fd or pd only".to_string(),
+            help: Some("Set is too coarse, and bounded buffers prove nothing".to_string()),
+        }),
+        (AbstractionName::Fd, None, EngineName::Points | EngineName::Ordering) => {
+            Ok((Abstraction::Fd { k: 1 }, false))
+        }
+        (_, Some(Head::Auto), EngineName::Points | EngineName::Ordering) => {
+            Err(Failure::message("--k auto goes with --engine lazy"))
+        }
+        _ => args.buffers.abstraction(0).map_err(Failure::message),
+    }
+}
+
+fn engine(args: &args::Infer) -> Engine {
+    match args.engine {
+        EngineName::Lazy => Engine::Lazy,
+        EngineName::Points => Engine::Points,
+        EngineName::Ordering => Engine::Ordering(Ordering {
+            paths: args.paths.into(),
+            pd_prevent: args.pd_prevent.into(),
+        }),
+    }
+}
+
+/// What a fence costs at each point.
+fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<Costs, Failure> {
+    let prices: Vec<u64> = match args.cost.as_str() {
+        "uniform" => vec![1; program.points.len()],
+        "loops" => {
+            let depth = program.points.iter().map(|point| point.depth.min(15));
+            depth.map(|depth| 10u64.pow(depth)).collect()
+        }
+        path => {
+            let file = input::read(path.as_ref())?;
+            let wrong = |text: String| Failure::message(format!("'{path}': {text}"));
+            let given: BTreeMap<String, u64> = serde_json::from_str(file.text())
+                .map_err(|error| wrong(format!("this is not a list of costs: {error}")))?;
+            let mut prices = vec![1; program.points.len()];
+            for (place, price) in given {
+                let place = place.parse().map_err(&wrong)?;
+                let point = fences::find(program, source, place).map_err(&wrong)?;
+                prices[point.index()] = price;
+            }
+            prices
+        }
+    };
+    let allowed = infer::allowed(program, args.place.into());
+    let both = prices.into_iter().zip(allowed);
+    Ok(both
+        .map(|(price, allowed)| allowed.then_some(price))
+        .collect())
+}
+
+/// An inference about to be shown.
+struct Shown<'a> {
+    args: &'a args::Infer,
+    source: &'a Source,
+    program: &'a Program,
+    options: &'a infer::Options,
+    found: &'a Inference,
+    seconds: f64,
+}
+
+impl Shown<'_> {
+    fn exit(&self) -> Exit {
+        match self.found.outcome {
+            Outcome::Correct(_) | Outcome::Placed(_) => Exit::Fine,
+            Outcome::IncorrectUnderSc(..) | Outcome::Unfixable(..) => Exit::Violated,
+            Outcome::Inconclusive(_) => Exit::Inconclusive,
+        }
+    }
+
+    /// The placement found; it is empty if no fence is needed.
+    fn best(&self) -> Option<&Placement> {
+        match &self.found.outcome {
+            Outcome::Correct(none) => Some(none),
+            Outcome::Placed(placed) => Some(&placed.best),
+            _ => None,
+        }
+    }
+
+    fn trace(&self) -> Option<&Trace> {
+        match &self.found.outcome {
+            Outcome::IncorrectUnderSc(_, trace) | Outcome::Unfixable(_, trace) => Some(trace),
+            _ => None,
+        }
+    }
+
+    /// The program's text with its fences.
+    fn printed(&self, placement: &Placement) -> String {
+        let fences = placement.fences.iter().zip(&placement.kinds);
+        let spots = fences.map(|(point, kind)| {
+            let point = &self.program.points[point.index()];
+            (point.spots[0], *kind)
+        });
+        let mut spots: Vec<_> = spots.collect();
+        spots.sort();
+        spots.dedup();
+        print_with_fences(self.source, &spots)
+    }
+
+    /// Writes the program with its fences.
+    fn emit(&self) -> Result<(), Failure> {
+        let (Some(path), Some(placement)) = (&self.args.emit, self.best()) else {
+            return Ok(());
+        };
+        if let Some(point) = self.only_in_some(placement) {
+            let text = format!(
+                "cannot write the fence {}: it does not stand like this in every instance of its template",
+                self.place(point)
+            );
+            return Err(Failure::message(text));
+        }
+        input::write(path, &self.printed(placement))
+    }
+
+    /// Writes the certificate of the placement.
+    fn certify(&self) -> Result<(), Failure> {
+        let (Some(path), Some(placement)) = (&self.args.certificate, self.best()) else {
+            return Ok(());
+        };
+        let certificate = infer::certificate(
+            self.source,
+            self.program,
+            self.options,
+            placement,
+            &self.found.clauses,
+        );
+        input::write(path, &json_text(&certificate))
+    }
+
+    /// A point in words: `after line 19 'store turn = 1 - i'`.
+    fn place(&self, point: PointId) -> String {
+        let point = &self.program.points[point.index()];
+        let spot = point.spots[0];
+        let line = self.source.position(spot.statement.start).line;
+        let side = describe::side(spot.side);
+        let text = describe::one_line(self.source, spot.statement);
+        let process = point.process.as_ref().map(|name| format!(" in {name}"));
+        format!("{side} line {line} '{text}'{}", process.unwrap_or_default())
+    }
+
+    /// A fence that some instance of the template lacks or has of another kind.
+    fn only_in_some(&self, placement: &Placement) -> Option<PointId> {
+        let fences: BTreeMap<PointId, _> = placement
+            .fences
+            .iter()
+            .copied()
+            .zip(&placement.kinds)
+            .collect();
+        let mut all = fences.iter();
+        let found = all.find(|(point, kind)| {
+            let own = &self.program.points[point.index()];
+            let same = self.program.points.iter().enumerate();
+            let mut same = same
+                .filter(|(_, other)| other.template == own.template && other.spots == own.spots);
+            same.any(|(id, _)| fences.get(&PointId(id as u32)) != Some(kind))
+        });
+        found.map(|(point, _)| *point)
+    }
+}

@@ -1,0 +1,235 @@
+//! What `infer` says to people.
+
+use super::Shown;
+use crate::cli::verify::upper;
+use crate::infer::{Engine, Optimality, Outcome, Placement, Reason};
+use crate::report::text::{self, Paint, count};
+use crate::report::{describe, target};
+use crate::space::StopReason;
+use std::fmt::Write;
+
+impl Shown<'_> {
+    /// Why there is no placement, and what to try.
+    pub fn reason(&self) -> Option<String> {
+        let abstraction = self.found.abstraction;
+        Some(match &self.found.outcome {
+            Outcome::Correct(_) | Outcome::Placed(_) => return None,
+            Outcome::IncorrectUnderSc(..) => {
+                "it is wrong even under sequential consistency, which no fence can mend".to_string()
+            }
+            Outcome::Unfixable(..) => {
+                "an execution of the exact model passes no point where a fence may stand; try --place anywhere".to_string()
+            }
+            Outcome::Inconclusive(Reason::Limit(StopReason::MaxFormula)) => {
+                "no placement: the formulas have grown too large; try --engine lazy, or a larger --max-formula-nodes".to_string()
+            }
+            Outcome::Inconclusive(Reason::Limit(reason)) => format!("no placement yet: {reason}"),
+            Outcome::Inconclusive(Reason::TooCoarse) => format!(
+                "under {abstraction} no placement verifies: a counterexample that is not real passes no point where a fence may stand; try --abs fd with a larger --k"
+            ),
+            Outcome::Inconclusive(Reason::Inexpressible) => format!(
+                "the formula under {abstraction} allows no placement, although fences everywhere are enough; try --engine lazy"
+            ),
+            Outcome::Inconclusive(Reason::Unverified) => format!(
+                "a placement that satisfies the formula does not verify under {abstraction}; try --engine lazy"
+            ),
+        })
+    }
+
+    fn optimality(&self) -> Option<String> {
+        let Outcome::Placed(placed) = &self.found.outcome else {
+            return None;
+        };
+        let model = upper(self.options.verify.model);
+        let fewer = if self.args.cost == "uniform" {
+            "with fewer fences"
+        } else {
+            "that is cheaper"
+        };
+        Some(match placed.optimality {
+            Optimality::Exact => format!("optimal: no placement {fewer} exists on {model}"),
+            Optimality::UnderAbstraction if self.options.engine == Engine::Lazy => format!(
+                "optimal under {}: no placement {fewer} can be proved with it, but {model} itself is only known to need a cost of {}",
+                self.found.abstraction, placed.lower_bound
+            ),
+            Optimality::UnderAbstraction => format!(
+                "optimal under {}: no placement {fewer} can be proved with it",
+                self.found.abstraction
+            ),
+            Optimality::Unknown => "a cheaper placement may exist".to_string(),
+        })
+    }
+
+    pub fn text(&self) -> String {
+        let paint = Paint {
+            color: self.args.common.stdout_color(),
+        };
+        let model = upper(self.options.verify.model);
+        let mut out = format!("{} under {model}: ", self.source.name());
+        let labelling = self.found.labelling.map(|labelling| {
+            let formulas = count(labelling.formulas as u64, "formula");
+            format!("{formulas} in {}, ", count(labelling.updates, "update"))
+        });
+        let work = format!(
+            "{}, {} in the largest, {}by {}, {:.2} s",
+            count(self.found.rounds, "round"),
+            count(self.found.peak, "state"),
+            labelling.unwrap_or_default(),
+            self.found.abstraction,
+            self.seconds
+        );
+        match &self.found.outcome {
+            Outcome::Correct(_) => {
+                let _ = writeln!(out, "{}: no fence is needed", paint.good("correct"));
+            }
+            Outcome::Placed(placed) => {
+                let fences = count(placed.best.fences.len() as u64, "fence");
+                let verb = if placed.best.fences.len() == 1 {
+                    "makes"
+                } else {
+                    "make"
+                };
+                let placed_word = paint.good(&format!("{fences} {verb} it correct"));
+                let optimality = self.optimality().unwrap_or_default();
+                let _ = writeln!(out, "{placed_word} ({optimality})\n");
+                out.push_str(&self.excerpt(&placed.best, paint));
+                out.push_str(&self.why(&placed.best, paint));
+                out.push_str(&self.targets(&placed.best));
+                if self.args.all.is_some() {
+                    out.push_str(&self.all_text(&placed.all, placed.more));
+                }
+            }
+            Outcome::IncorrectUnderSc(violation, trace) | Outcome::Unfixable(violation, trace) => {
+                let word = match self.found.outcome {
+                    Outcome::Unfixable(..) => "unfixable",
+                    _ => "incorrect under SC",
+                };
+                let reason = self.reason().unwrap_or_default();
+                let fenced = self.program.fenced(&Default::default());
+                let (what, _) = describe::violation(&fenced, self.source, *violation, trace.last());
+                let table = text::trace(&fenced, self.source, trace, paint);
+                let verdict = paint.bad("violated:");
+                let _ = writeln!(
+                    out,
+                    "{}: {reason}\n\n{table}  {verdict} {what}\n",
+                    paint.bad(word)
+                );
+            }
+            Outcome::Inconclusive(_) => {
+                let reason = self.reason().unwrap_or_default();
+                let _ = writeln!(out, "{}: {reason}", paint.unsure("inconclusive"));
+            }
+        }
+        out.push_str(&self.removable());
+        out.push_str(&self.formula());
+        let _ = writeln!(out, "{}", paint.faint(&work));
+        out
+    }
+
+    /// What to use for each fence on the target that was named.
+    fn targets(&self, placement: &Placement) -> String {
+        let mut out = String::new();
+        for (point, kind) in placement.fences.iter().zip(&placement.kinds) {
+            if let Some(target) = self.args.emit_target {
+                let use_ = target::instruction(target.into(), *kind);
+                let _ = writeln!(out, "  {}: {use_}", self.place(*point));
+            }
+        }
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out
+    }
+
+    /// Which fences of the text are not needed.
+    fn removable(&self) -> String {
+        let Some(removable) = &self.found.removable else {
+            return String::new();
+        };
+        let own = count(self.program.own_fences().len() as u64, "fence");
+        let lines = removable.keys().map(|span| {
+            let line = self.source.position(span.start).line;
+            format!("line {line} '{}'", describe::one_line(self.source, *span))
+        });
+        let lines: Vec<String> = lines.collect();
+        match lines.is_empty() {
+            true => format!("  none of the program's own {own} can be removed\n\n"),
+            false => format!(
+                "  {} of the program's own {own} can be removed: {}\n\n",
+                lines.len(),
+                lines.join("; ")
+            ),
+        }
+    }
+
+    /// The formula, clause by clause.
+    fn formula(&self) -> String {
+        if !self.args.formula || self.found.labelling.is_none() {
+            return String::new();
+        }
+        let Some(formula) = &self.found.formula else {
+            return "  the formula is too large to show\n\n".to_string();
+        };
+        let mut out = format!(
+            "  formula: {}, {}\n",
+            count(formula.clauses.len() as u64, "clause"),
+            count(formula.solutions as u64, "minimal solution")
+        );
+        for clause in &formula.clauses {
+            let literals: Vec<String> = clause.iter().map(|l| self.literal(*l)).collect();
+            let line = match literals.is_empty() {
+                true => "false: some error cannot be avoided".to_string(),
+                false => literals.join("\n      or "),
+            };
+            let _ = writeln!(out, "    {line}");
+        }
+        out.push('\n');
+        out
+    }
+
+    /// The lines around the fences, with the fences in place.
+    fn excerpt(&self, placement: &Placement, paint: Paint) -> String {
+        let fenced = self.printed(placement);
+        text::excerpt(self.source.text(), &fenced, paint)
+    }
+
+    /// What happens without each fence.
+    fn why(&self, placement: &Placement, paint: Paint) -> String {
+        let mut out = String::new();
+        for (point, trace) in placement.fences.iter().zip(&placement.why) {
+            let mut fewer = placement.fences.clone();
+            fewer.remove(point);
+            let program = self.program.fenced(&fewer);
+            let violation = trace.as_ref().and_then(|trace| {
+                let violation = trace.last().violation(&program)?;
+                Some(describe::violation(&program, self.source, violation, trace.last()).0)
+            });
+            let violation = violation.unwrap_or_else(|| "nothing was found in time".to_string());
+            let _ = writeln!(
+                out,
+                "  without the fence {}: {violation}",
+                self.place(*point)
+            );
+            if let (true, Some(trace)) = (self.args.why, trace) {
+                let table = text::trace(&program, self.source, trace, paint);
+                let _ = writeln!(out, "\n{table}");
+            }
+        }
+        out.push('\n');
+        out
+    }
+
+    fn all_text(&self, all: &[Placement], more: bool) -> String {
+        let more = if more { ", and there may be more" } else { "" };
+        let mut out = format!(
+            "  {}{more}:\n",
+            count(all.len() as u64, "minimal placement")
+        );
+        for placement in all {
+            let places: Vec<String> = placement.fences.iter().map(|&p| self.place(p)).collect();
+            let _ = writeln!(out, "    cost {}: {}", placement.cost, places.join("; "));
+        }
+        out.push('\n');
+        out
+    }
+}

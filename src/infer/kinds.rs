@@ -1,0 +1,104 @@
+//! Weaker fences where they are enough.
+//!
+//! A full fence makes its process wait until nothing is pending. A store-store fence only
+//! keeps later stores behind earlier ones, a store-load fence later loads; which of them
+//! does at a point is decided by verifying the program with it, not by what stands there.
+
+use super::Placement;
+use super::work::Work;
+use crate::lang::ast::FenceKind;
+use crate::program::{PointId, Program};
+use crate::verify::Model;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the kinds of fences cost, as factors of the price of the point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prices {
+    pub full: u64,
+    pub store_load: u64,
+    pub store_store: u64,
+}
+
+impl Default for Prices {
+    fn default() -> Prices {
+        Prices {
+            full: 3,
+            store_load: 2,
+            store_store: 1,
+        }
+    }
+}
+
+impl Prices {
+    pub fn of(&self, kind: FenceKind) -> u64 {
+        match kind {
+            FenceKind::Full => self.full,
+            FenceKind::StoreLoad => self.store_load,
+            FenceKind::StoreStore => self.store_store,
+        }
+    }
+}
+
+/// Finds the cheapest kinds at the points of a placement that still verify, and gives the
+/// placement these kinds and their price.
+///
+/// A kind that does not do even if all other fences are full never does, because a full
+/// fence is the strongest. The combinations of the others are tried, cheapest first.
+pub fn weaken(work: &mut Work, placement: &mut Placement, prices: Prices) {
+    let points: Vec<PointId> = placement.fences.iter().copied().collect();
+    let costs = &work.options.costs;
+    let price = |at: usize, kind| prices.of(kind) * costs[points[at].index()].unwrap_or(0);
+    let fenced = |work: &Work, kinds: &[FenceKind]| -> Program {
+        let kinds: BTreeMap<PointId, FenceKind> =
+            points.iter().copied().zip(kinds.iter().copied()).collect();
+        work.whole.fenced_by(&kinds)
+    };
+    let full = vec![FenceKind::Full; points.len()];
+    let mut choices: Vec<Vec<FenceKind>> = Vec::new();
+    for at in 0..points.len() {
+        let mut enough = vec![FenceKind::Full];
+        for kind in weaker(work.options.verify.model) {
+            work.monitor
+                .say(&format!("kinds of fences, {} of {}", at + 1, points.len()));
+            let mut kinds = full.clone();
+            kinds[at] = kind;
+            if price(at, kind) < price(at, FenceKind::Full) && work.proves(&fenced(work, &kinds)) {
+                enough.push(kind);
+            }
+        }
+        enough.sort_by_key(|kind| price(at, *kind));
+        choices.push(enough);
+    }
+    let cost = |chosen: &[usize]| -> u64 {
+        let each = chosen.iter().enumerate();
+        each.map(|(at, &choice)| price(at, choices[at][choice]))
+            .sum()
+    };
+    let cheapest = vec![0; points.len()];
+    let mut open = BTreeSet::from([(cost(&cheapest), cheapest)]);
+    while let Some((price, chosen)) = open.pop_first() {
+        let pairs = choices.iter().zip(&chosen);
+        let kinds: Vec<FenceKind> = pairs.map(|(kinds, &choice)| kinds[choice]).collect();
+        if kinds == full || work.proves(&fenced(work, &kinds)) {
+            placement.price = Some(price);
+            placement.kinds = kinds;
+            return;
+        }
+        for at in 0..points.len() {
+            let mut dearer = chosen.clone();
+            dearer[at] += 1;
+            if dearer[at] < choices[at].len() {
+                open.insert((cost(&dearer), dearer));
+            }
+        }
+    }
+}
+
+/// The kinds that may be enough where a full fence is needed.
+fn weaker(model: Model) -> Vec<FenceKind> {
+    match model {
+        // Stores stay in order anyway.
+        Model::Sc | Model::Tso => vec![FenceKind::StoreLoad],
+        Model::Pso => vec![FenceKind::StoreStore, FenceKind::StoreLoad],
+    }
+}

@@ -1,0 +1,28 @@
+//! What a fence is on real machines.
+
+use crate::lang::ast::FenceKind;
+
+/// Where the program will run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    X86,
+    Sparc,
+    C11,
+}
+
+/// The instruction or call to use for a fence.
+pub fn instruction(target: Target, kind: FenceKind) -> &'static str {
+    match (target, kind) {
+        (Target::X86, FenceKind::Full | FenceKind::StoreLoad) => {
+            "mfence, or a locked instruction such as lock addl $0,(%rsp)"
+        }
+        (Target::X86, FenceKind::StoreStore) => "nothing: stores stay in order",
+        (Target::Sparc, FenceKind::Full) => "membar #StoreStore | #StoreLoad",
+        (Target::Sparc, FenceKind::StoreLoad) => "membar #StoreLoad",
+        (Target::Sparc, FenceKind::StoreStore) => "membar #StoreStore",
+        (Target::C11, FenceKind::Full | FenceKind::StoreLoad) => {
+            "atomic_thread_fence(memory_order_seq_cst)"
+        }
+        (Target::C11, FenceKind::StoreStore) => "atomic_thread_fence(memory_order_release)",
+    }
+}

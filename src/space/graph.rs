@@ -1,0 +1,163 @@
+//! The state graph, for those who label it.
+//!
+//! Only what labels depend on is kept: the transitions between states from which something
+//! wrong can be reached, each with the tag of its step. All wrong states are one node, and
+//! nothing leads out of it: whoever keeps it from being reached need not know what would
+//! come after.
+
+use super::explore::in_parallel;
+use super::layout::{Overflow, State};
+use super::limits::StopReason;
+use rayon::ThreadPool;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A graph of states, which are numbered.
+#[derive(Debug)]
+pub struct Graph {
+    /// Where the edges of each node begin, and the end of the last.
+    first: Vec<u64>,
+    edges: Vec<Edge>,
+    initial: Vec<u32>,
+}
+
+/// A transition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    pub to: u32,
+    /// What the tagger of the search made of its step.
+    pub tag: u32,
+}
+
+/// Chunks of states that are expanded between two looks at the limits.
+const BATCH: usize = 256;
+
+impl Graph {
+    /// The node that stands for every state in which something is wrong.
+    pub const ERROR: u32 = 0;
+
+    pub fn nodes(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    pub fn transitions(&self) -> usize {
+        self.edges.len()
+    }
+
+    pub fn edges(&self, node: u32) -> &[Edge] {
+        let at = node as usize;
+        &self.edges[self.first[at] as usize..self.first[at + 1] as usize]
+    }
+
+    /// The nodes of initial states.
+    pub fn initial(&self) -> &[u32] {
+        &self.initial
+    }
+
+    /// The memory that a graph takes.
+    pub fn bytes(nodes: u64, transitions: u64) -> u64 {
+        (nodes + 2) * size_of::<u64>() as u64 + transitions * size_of::<Edge>() as u64
+    }
+
+    /// Keeps the edges between nodes from which an error can be reached, and no others.
+    fn restrict(&mut self) {
+        let mut leads = vec![false; self.nodes()];
+        leads[Self::ERROR as usize] = true;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for node in (0..self.nodes()).rev() {
+                let on = |edge: &Edge| leads[edge.to as usize];
+                if !leads[node] && self.edges(node as u32).iter().any(on) {
+                    leads[node] = true;
+                    changed = true;
+                }
+            }
+        }
+        let mut kept = 0;
+        let mut begin = 0;
+        for node in 0..self.nodes() {
+            let end = self.first[node + 1] as usize;
+            for at in begin..end {
+                if leads[self.edges[at].to as usize] {
+                    self.edges[kept] = self.edges[at];
+                    kept += 1;
+                }
+            }
+            begin = end;
+            self.first[node + 1] = kept as u64;
+        }
+        self.edges.truncate(kept);
+        self.edges.shrink_to_fit();
+    }
+}
+
+/// How the successors of states are found and numbered.
+pub(super) struct Source<'a, W, const N: usize> {
+    pub workers: &'a mut [W],
+    pub pool: &'a mut Option<ThreadPool>,
+    /// All states in which nothing is wrong; they become the nodes from 1, in this order.
+    pub chunks: Vec<&'a [State<N>]>,
+    pub initial: Vec<u32>,
+    /// How many transitions there are at most.
+    pub transitions: u64,
+}
+
+/// Builds the graph of a finished search. `expand` finds the successors of a state with
+/// their tags, `node` the number of a state.
+pub(super) fn build<W: Send, const N: usize>(
+    source: Source<W, N>,
+    expand: impl Fn(&mut W, &State<N>, &mut Vec<(State<N>, u32)>) -> Result<(), Overflow> + Sync,
+    node: impl Fn(&mut W, &State<N>) -> u32 + Sync,
+    stop: impl Fn() -> Option<StopReason>,
+) -> Result<Graph, StopReason> {
+    let states: usize = source.chunks.iter().map(|chunk| chunk.len()).sum();
+    let mut graph = Graph {
+        first: Vec::with_capacity(states + 2),
+        edges: Vec::with_capacity(source.transitions as usize),
+        initial: source.initial,
+    };
+    graph.first.extend([0, 0]);
+    for batch in source.chunks.chunks(BATCH) {
+        if let Some(reason) = stop() {
+            return Err(reason);
+        }
+        let cursor = AtomicUsize::new(0);
+        let found = Mutex::new(Vec::new());
+        let worth_while = batch.len() > 8;
+        in_parallel(source.workers, source.pool, worth_while, |worker| {
+            let mut successors = Vec::new();
+            loop {
+                let at = cursor.fetch_add(1, Ordering::Relaxed);
+                let Some(chunk) = batch.get(at) else { break };
+                let (mut counts, mut edges) = (Vec::new(), Vec::new());
+                for state in *chunk {
+                    let known = expand(worker, state, &mut successors);
+                    known.expect("the search has met every component");
+                    let begin = edges.len();
+                    edges.extend(successors.iter().filter(|(next, _)| next != state).map(
+                        |&(next, tag)| Edge {
+                            to: node(worker, &next),
+                            tag,
+                        },
+                    ));
+                    counts.push((edges.len() - begin) as u64);
+                }
+                let mut found = found.lock().expect("no thread panics here");
+                found.push((at, counts, edges));
+            }
+        });
+        let mut found = found.into_inner().expect("no thread panics here");
+        found.sort_unstable_by_key(|(at, ..)| *at);
+        for (_, counts, edges) in found {
+            let mut end = graph.edges.len() as u64;
+            graph.first.extend(counts.into_iter().map(|count| {
+                end += count;
+                end
+            }));
+            graph.edges.extend(edges);
+        }
+    }
+    graph.restrict();
+    Ok(graph)
+}
