@@ -69,7 +69,7 @@ fn facts(source: &Source, program: &Program, options: &Options) -> Facts {
         reached_final: found.reached_final,
         unreached: found.unreached,
         violation: format!("{:?}", violation.map(|(violation, _)| violation)),
-        initial: trace.map(|trace| trace::initial(program, &trace.initial)),
+        initial: trace.map(|trace| trace::initial(program, source, &trace.initial)),
         steps: trace.map(|trace| trace::steps(program, source, trace)),
     }
 }

@@ -2,20 +2,20 @@
 
 use super::args::{self, Common, Format};
 use super::{Exit, Failure, complain, input, print, progress};
-use crate::diagnostic::{self, Diagnostic};
+use crate::diagnostic;
 use crate::fences;
 use crate::memory::step::Stepper;
-use crate::program::{PointSet, Program, PropertyKind};
+use crate::program::{PointSet, Program};
 use crate::replay::{self, Replay};
-use crate::report::json::{Config, Report, SCHEMA, Stats, Timing, Tried, Violation};
+pub use crate::report::describe::upper;
 use crate::report::text::{self, Paint, count};
 use crate::report::trace::{self, TraceConfig, TraceFile};
+use crate::report::verdict::Verdict;
 use crate::report::{self, describe};
 use crate::source::Source;
-use crate::space::{End, Limits, Trace};
+use crate::space::Limits;
 use crate::verify::{
-    Abstraction, Answer, Model, Options, Outcome, Reason, memory_without_bound, verify,
-    verify_refining,
+    Abstraction, Model, Options, Outcome, memory_without_bound, verify, verify_refining,
 };
 use std::fmt::Write;
 use std::time::Instant;
@@ -59,18 +59,20 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         let seconds = begin.elapsed().as_secs_f64();
         let shown = Shown {
             args,
-            source: &source,
-            program: &program,
-            options: &options,
-            fences: &names,
-            answer: &answer,
-            seconds,
+            verdict: Verdict {
+                source: &source,
+                program: &program,
+                options: &options,
+                fences: &names,
+                answer: &answer,
+                seconds,
+            },
         };
         exit = exit.min(shown.exit());
         match args.common.format {
-            Format::Json => reports.push(shown.json()),
+            Format::Json => reports.push(shown.verdict.json()),
             Format::Text => {
-                let warnings = shown.warnings();
+                let warnings = shown.verdict.warnings();
                 if !args.common.quiet && !warnings.is_empty() {
                     let color = args.common.stderr_color();
                     complain(&diagnostic::render(&source, &warnings, color));
@@ -110,7 +112,7 @@ pub fn limits(common: &Common) -> Limits {
 
 /// Nine tenths of the memory that is free now, where the system tells: a program with
 /// endlessly many states ends in an answer, not in the death of the process.
-fn nearly_all_memory() -> Option<u64> {
+pub fn nearly_all_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
         .lines()
@@ -122,115 +124,49 @@ fn nearly_all_memory() -> Option<u64> {
 /// An answer about to be shown.
 struct Shown<'a> {
     args: &'a args::Verify,
-    source: &'a Source,
-    program: &'a Program,
-    options: &'a Options,
-    fences: &'a [String],
-    answer: &'a Answer,
-    seconds: f64,
+    verdict: Verdict<'a>,
 }
 
 impl Shown<'_> {
     fn exit(&self) -> Exit {
-        match self.answer.outcome {
+        match self.verdict.answer.outcome {
             Outcome::Correct => Exit::Fine,
             Outcome::Violated => Exit::Violated,
             Outcome::Inconclusive(_) => Exit::Inconclusive,
         }
     }
 
-    /// Why the answer is inconclusive, and what to try.
-    fn reason(&self) -> Option<String> {
-        let Outcome::Inconclusive(reason) = self.answer.outcome else {
-            return None;
-        };
-        let abstraction = self.answer.abstraction;
-        let tried = match (&self.answer.tried[..], abstraction) {
-            ([(first, _), ..], Abstraction::Fd { k }) => format!(" (tried k = {first} to {k})"),
-            _ => String::new(),
-        };
-        let finer = match abstraction {
-            Abstraction::Fd { k } => format!("try --k {}", k + 1),
-            _ => "try --abs fd --k auto".to_string(),
-        };
-        Some(match reason {
-            Reason::Bound(bound) => format!(
-                "no violation up to bound {bound}, but some store had to wait for room, so this is no proof; try a larger --bound, or --abs fd"
-            ),
-            Reason::Limit(reason) => format!("no violation found so far: {reason}{tried}"),
-            Reason::Spurious => format!(
-                "the counterexample exists only in the abstraction {abstraction}{tried}: it cannot be replayed on the exact model; {finer}"
-            ),
-            Reason::Undecided => format!(
-                "a counterexample was found under {abstraction}{tried}, but it is not known whether it is real: its replay was given up"
-            ),
-        })
-    }
-
-    fn violation(&self) -> Option<Violation> {
-        let (violation, trace) = self.answer.exploration.violation.as_ref()?;
-        let (text, span) = match trace {
-            Some(trace) => describe::violation(self.program, self.source, *violation, trace.last()),
-            None => (
-                "a violation was found; the search for its trace was interrupted".to_string(),
-                None,
-            ),
-        };
-        let at = span.map(|span| self.source.position(span.start));
-        Some(Violation {
-            text,
-            line: at.map(|at| at.line),
-            column: at.map(|at| at.column),
-        })
-    }
-
-    /// What makes an answer weaker than it looks.
-    fn warnings(&self) -> Vec<Diagnostic> {
-        let exploration = &self.answer.exploration;
-        let mut warnings = Vec::new();
-        if exploration.end != End::Exhausted {
-            return warnings;
-        }
-        let model = upper(self.options.model);
-        for (property, unreached) in self.program.properties.iter().zip(&exploration.unreached) {
-            for label in unreached {
-                let text = format!("no process reaches '{label}' under {model}");
-                let help = "the property may hold only because nothing happens there";
-                warnings.push(Diagnostic::warning(Some(property.span), text).help(help));
-            }
-            if property.kind == PropertyKind::Final && !exploration.reached_final {
-                let text = format!("no final state is reachable under {model}");
-                let help = "a `final` property speaks of states in which every process has stopped";
-                warnings.push(Diagnostic::warning(Some(property.span), text).help(help));
-            }
-        }
-        warnings
-    }
-
     fn text(&self) -> String {
         let paint = Paint {
             color: self.args.common.stdout_color(),
         };
-        let exploration = &self.answer.exploration;
-        let violation = self.violation();
-        let verdict = match self.answer.outcome {
+        let exploration = &self.verdict.answer.exploration;
+        let violation = self.verdict.violation();
+        let verdict = match self.verdict.answer.outcome {
             Outcome::Correct => paint.good("correct"),
             Outcome::Violated => paint.bad("violated"),
             Outcome::Inconclusive(_) => paint.unsure("inconclusive"),
         };
-        let fences = match self.fences {
+        let fences = match self.verdict.fences {
             [] => String::new(),
             fences => format!(" with fences at {}", fences.join(", ")),
         };
-        let model = upper(self.options.model);
-        let mut out = format!("{} under {model}{fences}: {verdict}", self.source.name());
+        let model = upper(self.verdict.options.model);
+        let mut out = format!(
+            "{} under {model}{fences}: {verdict}",
+            self.verdict.source.name()
+        );
         let work = format!(
             "{}, {}, {:.2} s",
             count(exploration.states, "state"),
             count(exploration.transitions, "transition"),
-            self.seconds
+            self.verdict.seconds
         );
-        match (self.answer.outcome, self.reason(), &violation) {
+        match (
+            self.verdict.answer.outcome,
+            self.verdict.reason(),
+            &violation,
+        ) {
             (Outcome::Correct, ..) => {
                 let _ = writeln!(out, " (proved{}: {work})", self.under());
             }
@@ -245,16 +181,16 @@ impl Shown<'_> {
             }
         }
         if let (Some(violation), Some(trace), false) =
-            (&violation, self.trace(), self.args.no_trace)
+            (&violation, self.verdict.trace(), self.args.no_trace)
         {
-            let table = text::trace(self.program, self.source, trace, paint);
-            let verdict = match self.answer.outcome {
+            let table = text::trace(self.verdict.program, self.verdict.source, trace, paint);
+            let verdict = match self.verdict.answer.outcome {
                 Outcome::Violated => paint.bad("violated:"),
                 _ => paint.unsure("in the abstraction:"),
             };
             let _ = write!(out, "\n{table}  {verdict} {}\n\n", violation.text);
         }
-        if self.answer.outcome != Outcome::Correct {
+        if self.verdict.answer.outcome != Outcome::Correct {
             let _ = writeln!(out, "{}", paint.faint(&format!("{work}{}", self.under())));
         }
         out
@@ -262,93 +198,31 @@ impl Shown<'_> {
 
     /// The abstraction behind an answer, if there is one.
     fn under(&self) -> String {
-        match self.answer.abstraction {
-            _ if self.options.model == Model::Sc => String::new(),
+        match self.verdict.answer.abstraction {
+            _ if self.verdict.options.model == Model::Sc => String::new(),
             Abstraction::Exact { .. } => String::new(),
             abstraction => format!(" by {abstraction}"),
         }
     }
 
-    fn trace(&self) -> Option<&Trace> {
-        let (_, trace) = self.answer.exploration.violation.as_ref()?;
-        trace.as_ref()
-    }
-
-    fn json(&self) -> Report {
-        let exploration = &self.answer.exploration;
-        let trace = self.trace();
-        let (abstraction, k, bound) = match self.answer.abstraction {
-            Abstraction::Exact { bound } => ("exact", None, Some(bound)),
-            Abstraction::Set => ("set", None, None),
-            Abstraction::Fd { k } => ("fd", Some(k), None),
-            Abstraction::Pd { k } => ("pd", Some(k), None),
-        };
-        Report {
-            schema: SCHEMA,
-            tool: env!("CARGO_PKG_VERSION"),
-            command: "verify",
-            program: self.source.name().to_string(),
-            config: Config {
-                model: self.options.model.to_string(),
-                abstraction,
-                k,
-                bound,
-                atomics: self.options.atomics.to_string(),
-                fuse: self.options.fuse,
-                full: self.options.full,
-                deadlock: self.options.deadlock,
-                fences: self.fences.to_vec(),
-            },
-            outcome: match self.answer.outcome {
-                Outcome::Correct => "correct",
-                Outcome::Violated => "violated",
-                Outcome::Inconclusive(_) => "inconclusive",
-            },
-            reason: self.reason(),
-            violation: self.violation(),
-            initial: trace.map(|t| trace::initial(self.program, &t.initial)),
-            trace: trace.map(|t| trace::steps(self.program, self.source, t)),
-            spurious: self.answer.spurious,
-            tried: self
-                .answer
-                .tried
-                .iter()
-                .map(|&(k, states)| Tried { k, states })
-                .collect(),
-            warnings: self.warnings().into_iter().map(|w| w.message).collect(),
-            stats: Stats {
-                states: exploration.states,
-                transitions: exploration.transitions,
-                depth: exploration.depth,
-                configurations: exploration.configs,
-                bytes_per_state: exploration.table_bytes.div_ceil(exploration.states.max(1)),
-            },
-            timing: Timing {
-                total_s: self.seconds,
-                states_per_s: exploration.states as f64 / self.seconds,
-                peak_bytes: exploration.bytes,
-            },
-        }
-    }
-
     /// Saves the trace if there is one and it is wanted; whether it did.
     fn save_trace(&self) -> Result<bool, Failure> {
-        let (Some(path), Some(trace)) = (&self.args.save_trace, self.trace()) else {
+        let (Some(path), Some(trace)) = (&self.args.save_trace, self.verdict.trace()) else {
             return Ok(false);
         };
         let file = TraceFile {
             schema: trace::SCHEMA.to_string(),
             tool: env!("CARGO_PKG_VERSION").to_string(),
-            program: self.source.name().to_string(),
+            program: self.verdict.source.name().to_string(),
             config: TraceConfig {
-                model: self.options.model.to_string(),
-                atomics: self.options.atomics.to_string(),
-                fuse: self.options.fuse,
-                fences: self.fences.to_vec(),
+                model: self.verdict.options.model.to_string(),
+                atomics: self.verdict.options.atomics.to_string(),
+                fuse: self.verdict.options.fuse,
+                fences: self.verdict.fences.to_vec(),
             },
-            initial: trace::initial(self.program, &trace.initial),
-            steps: trace::steps(self.program, self.source, trace),
-            violation: self.violation().map_or(String::new(), |v| v.text),
+            initial: trace::initial(self.verdict.program, self.verdict.source, &trace.initial),
+            steps: trace::steps(self.verdict.program, self.verdict.source, trace),
+            violation: self.verdict.violation().map_or(String::new(), |v| v.text),
         };
         input::write(path, &json_text(&file))?;
         Ok(true)
@@ -441,10 +315,6 @@ pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
         ))?,
     }
     Ok(exit)
-}
-
-pub fn upper(model: Model) -> String {
-    model.to_string().to_uppercase()
 }
 
 /// Pretty JSON with a final line break.

@@ -50,7 +50,7 @@ pub fn certificate(
         Execution {
             points: names(&clause.points),
             fences: names(&clause.fences),
-            initial: trace::initial(&fenced, &clause.trace.initial),
+            initial: trace::initial(&fenced, source, &clause.trace.initial),
             steps: trace::steps(&fenced, source, &clause.trace),
         }
     });

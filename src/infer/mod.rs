@@ -147,6 +147,8 @@ pub struct Inference {
     pub transitions: u64,
     /// States of the largest round.
     pub peak: u64,
+    /// A limit on time or memory that ended some search early, even if there is an answer.
+    pub cut: Option<StopReason>,
     /// The demands of counterexamples.
     pub clauses: Vec<Clause>,
     /// What labelling took, if there was any.

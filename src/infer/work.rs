@@ -9,7 +9,7 @@ use crate::lang::ast::FenceKind;
 use crate::program::{PointId, PointSet, Program};
 use crate::report::text::count;
 use crate::source::Span;
-use crate::space::{Monitor, Trace};
+use crate::space::{End, Monitor, StopReason, Trace};
 use crate::verify::{self, Abstraction, Answer, Model, verify};
 use std::collections::BTreeMap;
 
@@ -31,6 +31,7 @@ pub struct Work<'a> {
     pub states: u64,
     pub transitions: u64,
     pub peak: u64,
+    pub cut: Option<StopReason>,
 }
 
 /// What is known of one fence set.
@@ -79,6 +80,7 @@ impl<'a> Work<'a> {
             states: 0,
             transitions: 0,
             peak: 0,
+            cut: None,
         }
     }
 
@@ -91,6 +93,7 @@ impl<'a> Work<'a> {
             states: self.states,
             transitions: self.transitions,
             peak: self.peak,
+            cut: self.cut,
             clauses: self.clauses,
             labelling: self.labelling,
             formula: self.formula,
@@ -140,6 +143,12 @@ impl<'a> Work<'a> {
         let answer = verify(program, &options, self.monitor);
         let exploration = &answer.exploration;
         self.count(exploration.states, exploration.transitions);
+        match exploration.end {
+            // Some searches are given few states on purpose.
+            End::Limit(StopReason::MaxStates) => {}
+            End::Limit(reason) => self.cut = self.cut.or(Some(reason)),
+            End::Exhausted | End::FirstError => {}
+        }
         answer
     }
 

@@ -8,6 +8,12 @@ use crate::program::{Instr, PlaceId, Process, ProcessId, Program, PropertyKind};
 use crate::property::Violation;
 use crate::source::{Position, Source, Span};
 use crate::space::Snapshot;
+use crate::verify::Model;
+
+/// The name of a model as people write it: `PSO`.
+pub fn upper(model: Model) -> String {
+    model.to_string().to_uppercase()
+}
 
 /// What a step does, in the words of the program with places and values filled in.
 pub fn step(program: &Program, source: &Source, process: &Process, step: &Step) -> String {

@@ -12,6 +12,9 @@ pub struct Report {
     pub tool: &'static str,
     pub command: &'static str,
     pub program: String,
+    /// The program's text, unless it is kept elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     pub config: Config,
     pub outcome: &'static str,
     /// Why it is inconclusive, and what to try.
@@ -91,6 +94,9 @@ pub struct Inference {
     pub tool: &'static str,
     pub command: &'static str,
     pub program: String,
+    /// The program's text, unless it is kept elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     pub config: InferConfig,
     pub outcome: &'static str,
     /// Why there is no placement, and what to try.
@@ -166,6 +172,9 @@ pub struct Fence {
     /// The execution that comes back without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Vec<Step>>,
+    /// Where that execution starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_initial: Option<Initial>,
 }
 
 /// A fence in the program's text.

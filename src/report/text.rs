@@ -71,7 +71,7 @@ pub fn trace(program: &Program, source: &Source, trace: &Trace, paint: Paint) ->
             buffers,
         ]);
     }
-    table(&rows, [true, false, true, false, false, false], paint)
+    table(&rows, &[true, false, true, false, false, false], paint)
 }
 
 /// The pending stores of every process that has some.
@@ -88,10 +88,14 @@ fn pending(program: &Program, state: &Snapshot) -> String {
     words.collect::<Vec<_>>().join("  ")
 }
 
-/// The lines around what was added to a text, with the additions marked.
-pub fn excerpt(original: &str, fenced: &str, paint: Paint) -> String {
+/// A line of a text that something was added to: its number in the original unless it is new,
+/// the text, and whether it is new or changed.
+pub type Line<'a> = (Option<usize>, &'a str, bool);
+
+/// The lines of a text that something was added to.
+pub fn with_additions<'a>(original: &str, fenced: &'a str) -> Vec<Line<'a>> {
     let old: Vec<&str> = original.lines().collect();
-    let mut rows: Vec<(Option<usize>, &str, bool)> = Vec::new();
+    let mut rows = Vec::new();
     let mut at = 0;
     let mut lines = fenced.lines().peekable();
     while let Some(line) = lines.next() {
@@ -103,6 +107,12 @@ pub fn excerpt(original: &str, fenced: &str, paint: Paint) -> String {
         });
         rows.push((number, line, !same));
     }
+    rows
+}
+
+/// The lines around what was added to a text, with the additions marked.
+pub fn excerpt(original: &str, fenced: &str, paint: Paint) -> String {
+    let rows = with_additions(original, fenced);
     let near = |index: usize| {
         let window = index.saturating_sub(2)..(index + 3).min(rows.len());
         rows[window].iter().any(|(_, _, changed)| *changed)
@@ -127,16 +137,16 @@ pub fn excerpt(original: &str, fenced: &str, paint: Paint) -> String {
 }
 
 /// Lines up columns, the first row being the heading; numbers go to the right.
-pub fn table<const C: usize>(rows: &[[String; C]], right: [bool; C], paint: Paint) -> String {
+pub fn table<R: AsRef<[String]>>(rows: &[R], right: &[bool], paint: Paint) -> String {
     let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
+        let cells = rows.iter().map(|row| row.as_ref()[column].chars().count());
         cells.max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..C).map(width).collect();
+    let widths: Vec<usize> = (0..right.len()).map(width).collect();
     let mut out = String::new();
     for (index, row) in rows.iter().enumerate() {
         let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
+        for (column, cell) in row.as_ref().iter().enumerate() {
             let gap = " ".repeat(widths[column] - cell.chars().count());
             let cell = match right[column] {
                 true => format!("{gap}{cell}"),
@@ -169,6 +179,28 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// A time with its unit: `0.004 s`, `12.3 s`, `5 min 02 s`.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.9995 => format!("{s:.3} s"),
+        s if s < 99.95 => format!("{s:.1} s"),
+        s => format!("{} min {:02} s", s as u64 / 60, s as u64 % 60),
+    }
+}
+
+/// A size with its unit: `512 B`, `1.5 MiB`.
+pub fn bytes(bytes: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut size = bytes as f64;
+    let mut unit = 0;
+    while size >= 999.5 && unit + 1 < units.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    let digits = usize::from(unit > 0 && size < 99.95);
+    format!("{size:.digits$} {}", units[unit])
+}
+
 /// `1 state`, `2 states`.
 pub fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -178,6 +210,32 @@ pub fn count(number: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_have_units() {
+        let times = [0.0, 0.0004, 0.9994, 0.9996, 99.94, 99.96, 3599.9].map(duration);
+        let expected = [
+            "0.000 s",
+            "0.000 s",
+            "0.999 s",
+            "1.0 s",
+            "99.9 s",
+            "1 min 39 s",
+            "59 min 59 s",
+        ];
+        assert_eq!(times, expected);
+        let sizes = [0, 999, 1000, 1 << 20, 999 << 20, 1 << 30, u64::MAX].map(bytes);
+        let expected = [
+            "0 B",
+            "999 B",
+            "1.0 KiB",
+            "1.0 MiB",
+            "999 MiB",
+            "1.0 GiB",
+            "16777216 TiB",
+        ];
+        assert_eq!(sizes, expected);
+    }
 
     #[test]
     fn digits_are_grouped() {

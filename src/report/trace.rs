@@ -3,7 +3,7 @@
 use super::describe;
 use crate::lang::value::Value;
 use crate::memory::Buffers;
-use crate::memory::step::{Config, Effect};
+use crate::memory::step::{At, Config, Effect};
 use crate::program::{Process, Program};
 use crate::source::Source;
 use crate::space::{Snapshot, Trace, TraceStep};
@@ -40,6 +40,9 @@ pub struct Initial {
     pub memory: BTreeMap<String, Value>,
     /// By process, then by local.
     pub locals: BTreeMap<String, BTreeMap<String, Value>>,
+    /// The line of the next statement of each process that has one.
+    #[serde(default)]
+    pub at: BTreeMap<String, u32>,
 }
 
 /// One step of a trace.
@@ -64,12 +67,15 @@ pub struct Step {
     /// The pending stores of each process, oldest first.
     #[serde(default)]
     pub buffers: Map<String, Json>,
+    /// The line of the next statement of each process that has one.
+    #[serde(default)]
+    pub at: BTreeMap<String, u32>,
 }
 
 pub const SCHEMA: &str = "fencesmith-trace/1";
 
 /// The starting point of a trace.
-pub fn initial(program: &Program, state: &Snapshot) -> Initial {
+pub fn initial(program: &Program, source: &Source, state: &Snapshot) -> Initial {
     let memory = program.places.iter().zip(&state.memory);
     let processes = program.processes.iter().zip(&state.configs);
     Initial {
@@ -79,6 +85,7 @@ pub fn initial(program: &Program, state: &Snapshot) -> Initial {
         locals: processes
             .map(|(process, config)| (process.name.clone(), locals(process, config)))
             .collect(),
+        at: at(program, source, state),
     }
 }
 
@@ -112,6 +119,7 @@ pub fn step(program: &Program, source: &Source, taken: &TraceStep) -> Step {
         locals: locals(process, config),
         memory: memory(program, &taken.after),
         buffers: buffers(program, &taken.after),
+        at: at(program, source, &taken.after),
     }
 }
 
@@ -121,6 +129,18 @@ pub fn locals(process: &Process, config: &Config) -> BTreeMap<String, Value> {
     locals
         .map(|(local, value)| (local.name.clone(), *value))
         .collect()
+}
+
+fn at(program: &Program, source: &Source, state: &Snapshot) -> BTreeMap<String, u32> {
+    let processes = program.processes.iter().zip(&state.configs);
+    let next = processes.filter_map(|(process, config)| {
+        let span = match config.at {
+            At::Loc(at) => process.edges_from(at).next()?.1.span,
+            At::Failed(failure) => failure.span,
+        };
+        Some((process.name.clone(), source.position(span.start).line))
+    });
+    next.collect()
 }
 
 fn memory(program: &Program, state: &Snapshot) -> Map<String, Json> {

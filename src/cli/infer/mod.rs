@@ -1,18 +1,16 @@
 //! `fencesmith infer`.
 
-mod json;
 mod text;
 
 use super::args::{self, AbstractionName, EngineName, Format, Head, KindsName};
 use super::verify::{json_text, limits, upper};
 use super::{Exit, Failure, input, print, progress};
 use crate::fences;
-use crate::infer::{self, Engine, Inference, Ordering, Outcome, Placement, hitting::Costs};
+use crate::infer::{self, Engine, Ordering, Outcome, Placement, hitting::Costs};
 use crate::lang::printer::print_with_fences;
 use crate::program::{PointId, Program};
-use crate::report::describe;
+use crate::report::inference::{Asked, Inferred};
 use crate::source::Source;
-use crate::space::Trace;
 use crate::verify::{Abstraction, Options};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -62,11 +60,19 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         });
         let shown = Shown {
             args,
-            source: &source,
-            program: &program,
-            options: &options,
-            found: &found,
-            seconds: begin.elapsed().as_secs_f64(),
+            inferred: Inferred {
+                source: &source,
+                program: &program,
+                options: &options,
+                asked: Asked {
+                    place: args.place.into(),
+                    cost: &args.cost,
+                    per_process: args.per_process,
+                    target: args.emit_target.map(Into::into),
+                },
+                found: &found,
+                seconds: begin.elapsed().as_secs_f64(),
+            },
         };
         exit = exit.min(shown.exit());
         shown.emit()?;
@@ -166,11 +172,15 @@ fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<Costs
 /// An inference about to be shown.
 struct Shown<'a> {
     args: &'a args::Infer,
-    source: &'a Source,
-    program: &'a Program,
-    options: &'a infer::Options,
-    found: &'a Inference,
-    seconds: f64,
+    inferred: Inferred<'a>,
+}
+
+impl<'a> std::ops::Deref for Shown<'a> {
+    type Target = Inferred<'a>;
+
+    fn deref(&self) -> &Inferred<'a> {
+        &self.inferred
+    }
 }
 
 impl Shown<'_> {
@@ -179,22 +189,6 @@ impl Shown<'_> {
             Outcome::Correct(_) | Outcome::Placed(_) => Exit::Fine,
             Outcome::IncorrectUnderSc(..) | Outcome::Unfixable(..) => Exit::Violated,
             Outcome::Inconclusive(_) => Exit::Inconclusive,
-        }
-    }
-
-    /// The placement found; it is empty if no fence is needed.
-    fn best(&self) -> Option<&Placement> {
-        match &self.found.outcome {
-            Outcome::Correct(none) => Some(none),
-            Outcome::Placed(placed) => Some(&placed.best),
-            _ => None,
-        }
-    }
-
-    fn trace(&self) -> Option<&Trace> {
-        match &self.found.outcome {
-            Outcome::IncorrectUnderSc(_, trace) | Outcome::Unfixable(_, trace) => Some(trace),
-            _ => None,
         }
     }
 
@@ -239,17 +233,6 @@ impl Shown<'_> {
             &self.found.clauses,
         );
         input::write(path, &json_text(&certificate))
-    }
-
-    /// A point in words: `after line 19 'store turn = 1 - i'`.
-    fn place(&self, point: PointId) -> String {
-        let point = &self.program.points[point.index()];
-        let spot = point.spots[0];
-        let line = self.source.position(spot.statement.start).line;
-        let side = describe::side(spot.side);
-        let text = describe::one_line(self.source, spot.statement);
-        let process = point.process.as_ref().map(|name| format!(" in {name}"));
-        format!("{side} line {line} '{text}'{}", process.unwrap_or_default())
     }
 
     /// A fence that some instance of the template lacks or has of another kind.

@@ -2,40 +2,12 @@
 
 use super::Shown;
 use crate::cli::verify::upper;
-use crate::infer::{Engine, Optimality, Outcome, Placement, Reason};
+use crate::infer::{Engine, Optimality, Outcome, Placement};
 use crate::report::text::{self, Paint, count};
 use crate::report::{describe, target};
-use crate::space::StopReason;
 use std::fmt::Write;
 
 impl Shown<'_> {
-    /// Why there is no placement, and what to try.
-    pub fn reason(&self) -> Option<String> {
-        let abstraction = self.found.abstraction;
-        Some(match &self.found.outcome {
-            Outcome::Correct(_) | Outcome::Placed(_) => return None,
-            Outcome::IncorrectUnderSc(..) => {
-                "it is wrong even under sequential consistency, which no fence can mend".to_string()
-            }
-            Outcome::Unfixable(..) => {
-                "an execution of the exact model passes no point where a fence may stand; try --place anywhere".to_string()
-            }
-            Outcome::Inconclusive(Reason::Limit(StopReason::MaxFormula)) => {
-                "no placement: the formulas have grown too large; try --engine lazy, or a larger --max-formula-nodes".to_string()
-            }
-            Outcome::Inconclusive(Reason::Limit(reason)) => format!("no placement yet: {reason}"),
-            Outcome::Inconclusive(Reason::TooCoarse) => format!(
-                "under {abstraction} no placement verifies: a counterexample that is not real passes no point where a fence may stand; try --abs fd with a larger --k"
-            ),
-            Outcome::Inconclusive(Reason::Inexpressible) => format!(
-                "the formula under {abstraction} allows no placement, although fences everywhere are enough; try --engine lazy"
-            ),
-            Outcome::Inconclusive(Reason::Unverified) => format!(
-                "a placement that satisfies the formula does not verify under {abstraction}; try --engine lazy"
-            ),
-        })
-    }
-
     fn optimality(&self) -> Option<String> {
         let Outcome::Placed(placed) = &self.found.outcome else {
             return None;

@@ -1,15 +1,97 @@
-//! What `infer` says to programs.
+//! The answer of `infer` as data: why there is no placement, the JSON.
 
-use super::Shown;
-use crate::cli::args;
-use crate::infer::{Engine, Literal, Optimality, Outcome, Paths, PdPrevent, Placement};
+use super::json::{self, SCHEMA};
+use super::target::{self, Target};
+use super::{describe, trace};
+use crate::infer::{
+    self, Engine, Literal, Optimality, Outcome, Paths, PdPrevent, Placement, Reason, Where,
+};
 use crate::lang::ast::FenceKind;
-use crate::report::json::{self, SCHEMA};
-use crate::report::{describe, target, trace};
-use crate::source::Span;
+use crate::program::{PointId, Program};
+use crate::source::{Source, Span};
+use crate::space::{StopReason, Trace};
 use crate::verify::Abstraction;
 
-impl Shown<'_> {
+/// An inference and what it was asked about.
+#[derive(Debug)]
+pub struct Inferred<'a> {
+    pub source: &'a Source,
+    /// The whole program, with all of its points.
+    pub program: &'a Program,
+    pub options: &'a infer::Options,
+    pub asked: Asked<'a>,
+    pub found: &'a infer::Inference,
+    pub seconds: f64,
+}
+
+/// What was asked for beyond the options of the inference.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub place: Where,
+    /// What a fence costs, as a person says it.
+    pub cost: &'a str,
+    pub per_process: bool,
+    /// The machine to name instructions for.
+    pub target: Option<Target>,
+}
+
+impl Inferred<'_> {
+    /// The placement found; it is empty if no fence is needed.
+    pub fn best(&self) -> Option<&Placement> {
+        match &self.found.outcome {
+            Outcome::Correct(none) => Some(none),
+            Outcome::Placed(placed) => Some(&placed.best),
+            _ => None,
+        }
+    }
+
+    /// The execution that no fence can prevent.
+    pub fn trace(&self) -> Option<&Trace> {
+        match &self.found.outcome {
+            Outcome::IncorrectUnderSc(_, trace) | Outcome::Unfixable(_, trace) => Some(trace),
+            _ => None,
+        }
+    }
+
+    /// Why there is no placement, and what to try.
+    pub fn reason(&self) -> Option<String> {
+        let abstraction = self.found.abstraction;
+        Some(match &self.found.outcome {
+            Outcome::Correct(_) | Outcome::Placed(_) => return None,
+            Outcome::IncorrectUnderSc(..) => {
+                "it is wrong even under sequential consistency, which no fence can mend".to_string()
+            }
+            Outcome::Unfixable(..) => {
+                "an execution of the exact model passes no point where a fence may stand; try --place anywhere".to_string()
+            }
+            Outcome::Inconclusive(Reason::Limit(StopReason::MaxFormula)) => {
+                "no placement: the formulas have grown too large; try --engine lazy, or a larger --max-formula-nodes".to_string()
+            }
+            Outcome::Inconclusive(Reason::Limit(reason)) => format!("no placement yet: {reason}"),
+            Outcome::Inconclusive(Reason::TooCoarse) => format!(
+                "under {abstraction} no placement verifies: a counterexample that is not real passes no point where a fence may stand; try --abs fd with a larger --k"
+            ),
+            Outcome::Inconclusive(Reason::Inexpressible) => format!(
+                "the formula under {abstraction} allows no placement, although fences everywhere are enough; try --engine lazy"
+            ),
+            Outcome::Inconclusive(Reason::Unverified) => format!(
+                "a placement that satisfies the formula does not verify under {abstraction}; try --engine lazy"
+            ),
+        })
+    }
+
+    /// A point in words: `after line 19 'store turn = 1 - i'`.
+    pub fn place(&self, point: PointId) -> String {
+        let point = &self.program.points[point.index()];
+        let spot = point.spots[0];
+        let line = self.source.position(spot.statement.start).line;
+        let side = describe::side(spot.side);
+        let text = describe::one_line(self.source, spot.statement);
+        let process = point.process.as_ref().map(|name| format!(" in {name}"));
+        format!("{side} line {line} '{text}'{}", process.unwrap_or_default())
+    }
+
+    /// The answer in the words of the contract.
     pub fn json(&self) -> json::Inference {
         let (placements, optimality) = match &self.found.outcome {
             Outcome::Placed(placed) => (&placed.all[..], Some(placed.optimality)),
@@ -38,6 +120,7 @@ impl Shown<'_> {
             tool: env!("CARGO_PKG_VERSION"),
             command: "infer",
             program: self.source.name().to_string(),
+            source: Some(self.source.text().to_string()),
             config: json::InferConfig {
                 model: self.options.verify.model.to_string(),
                 abstraction,
@@ -56,13 +139,13 @@ impl Shown<'_> {
                     PdPrevent::Literal => "literal",
                     PdPrevent::Latest => "latest",
                 }),
-                place: match self.args.place {
-                    args::PlaceName::Anywhere => "anywhere",
-                    args::PlaceName::AfterStore => "after-store",
-                    args::PlaceName::BeforeLoad => "before-load",
+                place: match self.asked.place {
+                    Where::Anywhere => "anywhere",
+                    Where::AfterStore => "after-store",
+                    Where::BeforeLoad => "before-load",
                 },
-                cost: self.args.cost.clone(),
-                per_process: self.args.per_process,
+                cost: self.asked.cost.to_string(),
+                per_process: self.asked.per_process,
                 atomics: self.options.verify.atomics.to_string(),
                 fuse: self.options.verify.fuse,
             },
@@ -75,7 +158,7 @@ impl Shown<'_> {
             },
             reason: self.reason(),
             placement,
-            placements: self.args.all.map(|_| {
+            placements: self.options.all.map(|_| {
                 let all = placements.iter();
                 all.map(|p| {
                     self.placement_json(
@@ -89,7 +172,9 @@ impl Shown<'_> {
                 })
                 .collect()
             }),
-            initial: self.trace().map(|t| trace::initial(&fenced, &t.initial)),
+            initial: self
+                .trace()
+                .map(|t| trace::initial(&fenced, self.source, &t.initial)),
             trace: self.trace().map(|t| trace::steps(&fenced, self.source, t)),
             tried: self.found.tried.clone(),
             lower_bound: match &self.found.outcome {
@@ -153,10 +238,11 @@ impl Shown<'_> {
                 text: describe::one_line(self.source, spot.statement),
                 kind: describe::kind(kind),
                 instruction: self
-                    .args
-                    .emit_target
-                    .map(|target| target::instruction(target.into(), kind)),
+                    .asked
+                    .target
+                    .map(|target| target::instruction(target, kind)),
                 why: why.map(|why| trace::steps(&program, self.source, why)),
+                why_initial: why.map(|why| trace::initial(&program, self.source, &why.initial)),
             }
         });
         json::Placement {
