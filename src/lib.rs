@@ -72,4 +72,6 @@ pub mod replay;
 
 pub mod report;
 
+pub mod experiment;
+
 pub mod cli;

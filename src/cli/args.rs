@@ -1,5 +1,10 @@
 //! The arguments of every command.
 
+mod experiment;
+
+pub use experiment::{Compare, CompareFormat, Report, Sweep, SweepFormat, Tables};
+
+use crate::experiment::EngineKind;
 use crate::fences::FencePlace;
 use crate::infer::{MOST_NODES, Paths, PdPrevent, Prices, Where};
 use crate::memory::Atomics;
@@ -38,6 +43,19 @@ pub enum Command {
     Check(Check),
     /// Run a recorded trace on the exact model and say where it stops if it does not fit
     Replay(Replay),
+    /// Answer a grid of questions about many programs, and keep what was found
+    Sweep(Sweep),
+    /// Put the abstractions FD and PD side by side: precision, size, time
+    Compare(Compare),
+    /// Make one self-contained page of results
+    Report(Report),
+    /// Print what a shell needs to complete commands and options
+    Completions {
+        /// The shell to print it for
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
 }
 
 #[derive(Debug, Args)]
@@ -188,12 +206,12 @@ pub struct BufferArgs {
     pub k: Option<Head>,
 }
 
-/// Options of every command.
+/// Options of every command that searches.
 #[derive(Debug, Args)]
-pub struct Common {
+pub struct Common<F: ValueEnum + Send + Sync + 'static = Format> {
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: F,
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
@@ -327,12 +345,18 @@ pub enum Color {
 }
 
 impl Arguments {
-    pub fn common(&self) -> &Common {
+    /// Whether messages are coloured.
+    pub fn stderr_color(&self) -> bool {
         match &self.command {
-            Command::Verify(verify) => &verify.common,
-            Command::Infer(infer) => &infer.common,
-            Command::Check(check) => &check.common,
-            Command::Replay(replay) => &replay.common,
+            Command::Verify(verify) => verify.common.stderr_color(),
+            Command::Infer(infer) => infer.common.stderr_color(),
+            Command::Check(check) => check.common.stderr_color(),
+            Command::Replay(replay) => replay.common.stderr_color(),
+            Command::Sweep(sweep) => sweep.tables.common.stderr_color(),
+            Command::Compare(compare) => compare.tables.common.stderr_color(),
+            Command::Report(_) | Command::Completions { .. } | Command::Man => {
+                Color::Auto.on(std::io::stderr().is_terminal())
+            }
         }
     }
 }
@@ -354,22 +378,24 @@ impl BufferArgs {
     }
 }
 
-impl Common {
-    pub fn stdout_color(&self) -> bool {
-        self.color_on(std::io::stdout().is_terminal())
-    }
-
-    pub fn stderr_color(&self) -> bool {
-        self.color_on(std::io::stderr().is_terminal())
-    }
-
-    fn color_on(&self, terminal: bool) -> bool {
+impl Color {
+    fn on(self, terminal: bool) -> bool {
         let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        match self.color {
+        match self {
             Color::Auto => terminal && !unwanted,
             Color::Always => true,
             Color::Never => false,
         }
+    }
+}
+
+impl<F: ValueEnum + Send + Sync + 'static> Common<F> {
+    pub fn stdout_color(&self) -> bool {
+        self.color.on(std::io::stdout().is_terminal())
+    }
+
+    pub fn stderr_color(&self) -> bool {
+        self.color.on(std::io::stderr().is_terminal())
     }
 
     pub fn thread_count(&self) -> usize {
@@ -393,6 +419,16 @@ impl From<RelaxedName> for Model {
         match name {
             RelaxedName::Tso => Model::Tso,
             RelaxedName::Pso => Model::Pso,
+        }
+    }
+}
+
+impl From<EngineName> for EngineKind {
+    fn from(name: EngineName) -> EngineKind {
+        match name {
+            EngineName::Lazy => EngineKind::Lazy,
+            EngineName::Points => EngineKind::Points,
+            EngineName::Ordering => EngineKind::Ordering,
         }
     }
 }

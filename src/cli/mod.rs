@@ -2,10 +2,18 @@
 //! input and output.
 
 mod args;
+mod board;
 mod check;
+mod compare;
+mod experiment;
 mod infer;
 mod input;
+mod programs;
 mod progress;
+mod report;
+mod shell;
+mod store;
+mod sweep;
 mod verify;
 
 use crate::diagnostic::{self, Diagnostic};
@@ -66,12 +74,17 @@ pub fn main() -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
-    let color = arguments.common().stderr_color();
+    let color = arguments.stderr_color();
     let result = match &arguments.command {
         Command::Verify(verify) => verify::run(verify),
         Command::Infer(infer) => infer::run(infer),
         Command::Check(check) => check::run(check),
         Command::Replay(replay) => verify::replay(replay),
+        Command::Sweep(sweep) => sweep::run(sweep),
+        Command::Compare(compare) => compare::run(compare),
+        Command::Report(report) => report::run(report),
+        Command::Completions { shell } => shell::completions(*shell),
+        Command::Man => shell::man(),
     };
     let exit = result.unwrap_or_else(|failure| {
         complain(&failure.render(color));

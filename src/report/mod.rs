@@ -2,7 +2,10 @@
 
 pub mod certificate;
 pub mod describe;
+pub mod html;
+pub mod inference;
 pub mod json;
 pub mod target;
 pub mod text;
 pub mod trace;
+pub mod verdict;

@@ -1,8 +1,8 @@
 //! Limits of a run, and what can be watched while it lasts.
 
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// When to give up. The default is never.
@@ -30,13 +30,21 @@ pub enum StopReason {
 /// Shared with whoever watches or wants to end a run.
 #[derive(Debug, Default)]
 pub struct Monitor {
-    interrupted: AtomicBool,
+    interrupted: Arc<AtomicBool>,
     states: AtomicU64,
     depth: AtomicU64,
     stage: Mutex<String>,
 }
 
 impl Monitor {
+    /// Another monitor, interrupted together with this one.
+    pub fn sharing(&self) -> Monitor {
+        Monitor {
+            interrupted: self.interrupted.clone(),
+            ..Monitor::default()
+        }
+    }
+
     /// Asks the run to end soon.
     pub fn interrupt(&self) {
         self.interrupted.store(true, Ordering::Relaxed);

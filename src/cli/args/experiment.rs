@@ -1,0 +1,203 @@
+//! The arguments of `sweep`, `compare` and `report`.
+
+use super::{Common, EngineName, RelaxedName, size};
+use crate::experiment::{Buffers, Mode};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "Exit codes:
+  0  every cell was answered, whatever the answer
+  2  the command line is wrong, or a program is: the others are answered all the same
+  3  interrupted, or some cell ended at a limit";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct Sweep {
+    #[command(flatten)]
+    pub tables: Tables<SweepFormat>,
+    /// What to do with each program
+    #[arg(long, value_name = "MODE", default_value = "verify")]
+    pub mode: ModeName,
+    /// Memory models
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "pso",
+        value_name = "MODEL"
+    )]
+    pub model: Vec<RelaxedName>,
+    /// How store buffers are represented [default: set,fd,pd to verify, fd,pd to infer]
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub abs: Vec<BuffersName>,
+    /// Lengths of the ordered head: `0..=3`, `0,2`, or `auto` to refine FD
+    #[arg(long, value_name = "K", default_value = "0..=3", value_parser = heads)]
+    pub k: Heads,
+    /// How placements are found, with --mode infer [default: lazy]
+    #[arg(long, value_name = "NAME")]
+    pub engine: Option<EngineName>,
+    /// Find every minimal placement, up to N of them, with --mode infer
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
+    pub all: Option<usize>,
+    /// Count all states, even behind violations, with --mode verify
+    #[arg(long)]
+    pub full: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct Compare {
+    #[command(flatten)]
+    pub tables: Tables<CompareFormat>,
+    /// Memory models
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "pso",
+        value_name = "MODEL"
+    )]
+    pub model: Vec<RelaxedName>,
+    /// Lengths of the ordered head: `0..=3`, `0,2`
+    #[arg(long, value_name = "K", default_value = "0..=3", value_parser = heads)]
+    pub k: Heads,
+}
+
+/// What commands that answer many cells have in common.
+#[derive(Debug, Args)]
+pub struct Tables<F: ValueEnum + Send + Sync + 'static> {
+    /// Programs, and folders of them
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Keep every answer in this folder as soon as it is known, and tables at the end
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Go on with what --out holds: what was answered is not asked again
+    #[arg(long, requires = "out")]
+    pub resume: bool,
+    /// Memory for all cells together, e.g. 16G [default: nine tenths of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+    #[command(flatten)]
+    pub common: Common<F>,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Folders written by `sweep` or `compare`, and JSON written by `verify` and `infer`
+    #[arg(required = true)]
+    pub results: Vec<PathBuf>,
+    /// The page to write
+    #[arg(long, value_name = "FILE")]
+    pub html: PathBuf,
+    /// The heading of the page
+    #[arg(long, value_name = "TEXT", default_value = "fencesmith report")]
+    pub title: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeName {
+    /// Prove it or break it
+    Verify,
+    /// Find the fewest fences
+    Infer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BuffersName {
+    /// Sets of stores
+    Set,
+    /// Fully disjunctive
+    Fd,
+    /// Partially disjunctive
+    Pd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SweepFormat {
+    Text,
+    Markdown,
+    Csv,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    Text,
+    Markdown,
+    Json,
+}
+
+/// Lengths of the head, each once, smallest first; `None` is `auto`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heads(pub Vec<Option<usize>>);
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Mode {
+        match name {
+            ModeName::Verify => Mode::Verify,
+            ModeName::Infer => Mode::Infer,
+        }
+    }
+}
+
+impl From<BuffersName> for Buffers {
+    fn from(name: BuffersName) -> Buffers {
+        match name {
+            BuffersName::Set => Buffers::Set,
+            BuffersName::Fd => Buffers::Fd,
+            BuffersName::Pd => Buffers::Pd,
+        }
+    }
+}
+
+/// The largest k that can be asked for.
+const MOST: usize = 1000;
+
+/// Head lengths: `0..=3`, `0..4`, `1`, `0,2`, `auto`.
+fn heads(text: &str) -> Result<Heads, String> {
+    let wrong = || {
+        format!("'{text}' is not a list of numbers up to {MOST} such as 0..=3 or 0,2, or `auto`")
+    };
+    let number = |text: &str| match text.trim().parse::<usize>() {
+        Ok(k) if k <= MOST => Ok(k),
+        _ => Err(wrong()),
+    };
+    let mut all = Vec::new();
+    for word in text.split(',').map(str::trim) {
+        if let Some((low, high)) = word.split_once("..=") {
+            all.extend((number(low)?..=number(high)?).map(Some));
+        } else if let Some((low, high)) = word.split_once("..") {
+            all.extend((number(low)?..number(high)?).map(Some));
+        } else if word == "auto" {
+            all.push(None);
+        } else {
+            all.push(Some(number(word)?));
+        }
+    }
+    all.sort_by_key(|k| k.unwrap_or(usize::MAX));
+    all.dedup();
+    match all.is_empty() {
+        true => Err(wrong()),
+        false => Ok(Heads(all)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn head_lengths() {
+        let cases = [
+            ("0..=3", vec![Some(0), Some(1), Some(2), Some(3)]),
+            ("0..2", vec![Some(0), Some(1)]),
+            ("auto,2,0", vec![Some(0), Some(2), None]),
+            ("1,1..=2", vec![Some(1), Some(2)]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(heads(text), Ok(Heads(expected)), "{text}");
+        }
+        for text in ["", "3..=1", "1..1", "-1", "x", "0..=1001", "0..=", "0,,1"] {
+            assert!(heads(text).is_err(), "{text}");
+        }
+    }
+}

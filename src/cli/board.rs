@@ -1,0 +1,171 @@
+//! What shows while cells run: bars on a terminal, a line for each finished cell elsewhere.
+
+use crate::experiment::{Cell, Entry};
+use crate::report::text::{count, duration, grouped};
+use crate::space::Monitor;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How far a sweep is.
+pub struct Board {
+    total: usize,
+    done: AtomicUsize,
+    shown: Shown,
+}
+
+enum Shown {
+    Nothing,
+    Lines,
+    Bars(Bars),
+}
+
+struct Bars {
+    all: MultiProgress,
+    overall: ProgressBar,
+    running: Mutex<HashMap<usize, Running>>,
+    over: AtomicBool,
+}
+
+struct Running {
+    what: String,
+    bar: ProgressBar,
+    monitor: Arc<Monitor>,
+    begin: Instant,
+}
+
+impl Board {
+    /// For this many cells, some of which are done.
+    pub fn new(quiet: bool, total: usize, done: usize) -> Board {
+        let shown = if quiet {
+            Shown::Nothing
+        } else if std::io::stderr().is_terminal() {
+            Shown::Bars(Bars::new(total, done))
+        } else {
+            Shown::Lines
+        };
+        Board {
+            total,
+            done: AtomicUsize::new(done),
+            shown,
+        }
+    }
+
+    /// Does some work while the board is kept up to date.
+    pub fn watch<T>(&self, work: impl FnOnce() -> T) -> T {
+        let Shown::Bars(bars) = &self.shown else {
+            return work();
+        };
+        std::thread::scope(|scope| {
+            let watcher = scope.spawn(|| bars.refresh());
+            let result = work();
+            bars.over.store(true, Ordering::Relaxed);
+            watcher.thread().unpark();
+            result
+        })
+    }
+
+    pub fn started(&self, index: usize, cell: &Cell, monitor: &Arc<Monitor>) {
+        if let Shown::Bars(bars) = &self.shown {
+            bars.add(index, cell, monitor);
+        }
+    }
+
+    /// A cell ended without an answer, for now or for good.
+    pub fn ended(&self, index: usize) {
+        if let Shown::Bars(bars) = &self.shown {
+            bars.remove(index);
+        }
+    }
+
+    pub fn finished(&self, index: usize, entry: &Entry) {
+        self.ended(index);
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Bars(bars) => bars.overall.inc(1),
+            Shown::Lines => {
+                let width = self.total.to_string().len();
+                let figures = [
+                    entry.fences().map(|fences| count(fences, "fence")),
+                    entry.states().map(|states| count(states, "state")),
+                    entry.measured.total_s.map(duration),
+                ];
+                let figures: Vec<String> = figures.into_iter().flatten().collect();
+                super::complain(&format!(
+                    "[{done:>width$}/{}] {}: {} ({})\n",
+                    self.total,
+                    entry.cell,
+                    entry.outcome(),
+                    figures.join(", ")
+                ));
+            }
+        }
+    }
+}
+
+impl Bars {
+    fn new(total: usize, done: usize) -> Bars {
+        let all = MultiProgress::new();
+        let overall = all.add(ProgressBar::new(total as u64).with_position(done as u64));
+        let template = "{bar:30} {pos}/{len} cells, {elapsed} so far, {eta} to go";
+        overall.set_style(style(template).progress_chars("━╸─"));
+        overall.reset_eta();
+        Bars {
+            all,
+            overall,
+            running: Mutex::new(HashMap::new()),
+            over: AtomicBool::new(false),
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<usize, Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, index: usize, cell: &Cell, monitor: &Arc<Monitor>) {
+        let bar = self.all.add(ProgressBar::new_spinner());
+        bar.set_style(style("{spinner} {wide_msg}"));
+        let running = Running {
+            what: cell.to_string(),
+            bar,
+            monitor: monitor.clone(),
+            begin: Instant::now(),
+        };
+        self.running().insert(index, running);
+    }
+
+    fn remove(&self, index: usize) {
+        if let Some(running) = self.running().remove(&index) {
+            running.bar.finish_and_clear();
+            self.all.remove(&running.bar);
+        }
+    }
+
+    fn refresh(&self) {
+        while !self.over.load(Ordering::Relaxed) {
+            for running in self.running().values() {
+                let (states, _) = running.monitor.progress();
+                let seconds = running.begin.elapsed().as_secs_f64().max(0.001);
+                let rate = grouped((states as f64 / seconds) as u64);
+                let states = grouped(states);
+                let what = &running.what;
+                running
+                    .bar
+                    .set_message(format!("{what}: {states} states, {rate}/s"));
+                running.bar.tick();
+            }
+            self.overall.tick();
+            std::thread::park_timeout(Duration::from_millis(100));
+        }
+        self.overall.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template);
+    style.unwrap_or_else(|_| ProgressStyle::default_bar())
+}

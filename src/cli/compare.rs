@@ -1,0 +1,68 @@
+//! `fencesmith compare`.
+
+use super::args::{self, CompareFormat};
+use super::experiment::{self, Questions};
+use super::verify::json_text;
+use super::{Exit, Failure, print};
+use crate::experiment::{
+    Comparison, Entry, Listed, Settings, compare, comparison_cells, comparison_json,
+    comparison_markdown, comparison_text, short, short_names,
+};
+use crate::report::text::Paint;
+use crate::verify::Model;
+use serde_json::{Map, json};
+
+/// FD against PD, side by side.
+pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
+    let ks: Option<Vec<usize>> = args.k.0.iter().copied().collect();
+    let Some(ks) = ks else {
+        return Err(Failure::message(
+            "--k auto has no place here: FD and PD are compared at each k",
+        ));
+    };
+    let models: Vec<Model> = args::distinct(&args.model)
+        .into_iter()
+        .map(Model::from)
+        .collect();
+    let names: Vec<String> = models.iter().map(Model::to_string).collect();
+    let questions = Questions {
+        command: "compare",
+        options: Map::from_iter([
+            ("model".to_string(), json!(names)),
+            ("k".to_string(), json!(ks)),
+        ]),
+        settings: Settings {
+            full: true,
+            ..experiment::settings(&args.tables)
+        },
+    };
+    let cells = |names: &mut dyn Iterator<Item = &str>| comparison_cells(names, &models, &ks);
+    let answered = experiment::answer(&args.tables, questions, cells, files)?;
+    let comparisons = compare(&answered.entries);
+    let common = &args.tables.common;
+    let paint = Paint {
+        color: common.stdout_color(),
+    };
+    print(&match common.format {
+        CompareFormat::Text => {
+            let folder = short_names(&answered.programs);
+            comparison_text(&comparisons, |name| short(&folder, name), paint)
+        }
+        CompareFormat::Markdown => markdown(&comparisons, &answered.programs),
+        CompareFormat::Json => json_text(&comparison_json(&comparisons)),
+    })?;
+    Ok(answered.exit)
+}
+
+fn markdown(comparisons: &[Comparison], programs: &[Listed]) -> String {
+    let folder = short_names(programs);
+    comparison_markdown(comparisons, |name| short(&folder, name))
+}
+
+fn files(entries: &[Entry], programs: &[Listed]) -> Vec<(&'static str, String)> {
+    let comparisons = compare(entries);
+    vec![
+        ("compare.md", markdown(&comparisons, programs)),
+        ("compare.json", json_text(&comparison_json(&comparisons))),
+    ]
+}

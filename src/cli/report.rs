@@ -1,0 +1,62 @@
+//! `fencesmith report`.
+
+use super::{Exit, Failure, args, input, store};
+use crate::experiment::{Entry, Listed, read_answers};
+use crate::report::html;
+use std::path::Path;
+
+/// Makes one page of results.
+pub fn run(args: &args::Report) -> Result<Exit, Failure> {
+    let mut programs: Vec<Listed> = Vec::new();
+    let mut entries: Vec<Entry> = Vec::new();
+    for path in &args.results {
+        let (listed, answered) = match path.is_dir() {
+            true => {
+                let (manifest, entries) = store::read(path)?;
+                (manifest.programs, entries)
+            }
+            false => answers(path)?,
+        };
+        for new in listed {
+            match programs.iter().find(|old| old.program == new.program) {
+                None => programs.push(new),
+                Some(old) if old.source == new.source => {}
+                Some(old) => {
+                    let text = format!(
+                        "'{}': the text of '{}' is not the same as in the results before it",
+                        path.display(),
+                        old.program
+                    );
+                    return Err(Failure::message(text));
+                }
+            }
+        }
+        for new in answered {
+            // A cell that was answered twice is shown once, as it was answered last.
+            match entries.iter_mut().find(|old| old.cell == new.cell) {
+                Some(old) => *old = new,
+                None => entries.push(new),
+            }
+        }
+    }
+    store::replace(&args.html, &html::page(&args.title, &programs, &entries))?;
+    Ok(Exit::Fine)
+}
+
+/// What `verify` or `infer` wrote.
+fn answers(path: &Path) -> Result<(Vec<Listed>, Vec<Entry>), Failure> {
+    let text = input::read_results(path)?;
+    let entries = read_answers(&text).map_err(|text| Failure::Message {
+        text: format!("'{}': these are not results: {text}", path.display()),
+        help: Some(
+            "folders of `sweep` and `compare`, and JSON of `verify` and `infer` can be shown"
+                .to_string(),
+        ),
+    })?;
+    let listed = entries.iter().map(|entry| Listed {
+        program: entry.cell.program.clone(),
+        error: None,
+        source: entry.answer.source.clone(),
+    });
+    Ok((listed.collect(), entries))
+}

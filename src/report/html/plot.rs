@@ -1,0 +1,243 @@
+//! Line plots as SVG.
+
+use super::{compact, escape};
+use std::fmt::Write;
+
+/// A plot over small whole numbers.
+#[derive(Debug, Clone)]
+pub struct Plot {
+    pub title: String,
+    /// A line below the title.
+    pub subtitle: String,
+    /// What the x axis counts.
+    pub x: String,
+    /// A logarithmic y axis; otherwise it begins at 0.
+    pub log: bool,
+    /// The unit of y behind its figures.
+    pub unit: &'static str,
+    /// The lines that matter.
+    pub series: Vec<Series>,
+    /// Lines in the background.
+    pub faint: Vec<Series>,
+}
+
+/// One line.
+#[derive(Debug, Clone)]
+pub struct Series {
+    pub name: String,
+    /// Its colour and marker: `fd`, `pd`, `set` or `best`.
+    pub class: &'static str,
+    pub dashed: bool,
+    pub points: Vec<(usize, f64)>,
+}
+
+const WIDTH: f64 = 380.0;
+const HEIGHT: f64 = 260.0;
+/// Room for the figures of the y axis, the title, and what is below.
+const LEFT: f64 = 52.0;
+const TOP: f64 = 44.0;
+const BOTTOM: f64 = 58.0;
+
+/// Colours of a plot that stands alone, in light and dark.
+const ALONE: &str = "<style>svg{--fg:#24292f;--line:#d0d7de;--fd:#0b62c4;--pd:#b3470b;\
+     --set:#6e7781;--best:#1a7f37;font-family:system-ui,sans-serif}\
+     @media(prefers-color-scheme:dark){svg{--fg:#d5dae0;--line:#3d444d;--fd:#6cb0ff;\
+     --pd:#f0975a;--set:#9198a1;--best:#4ac26b}}</style>";
+
+/// How a plot looks, wherever it stands.
+const LOOK: &str = "<style>.grid{stroke:var(--line)}.plot text{fill:var(--fg);font-size:11px}\
+     .plot .title{font-size:13px;font-weight:600}.plot .sub{opacity:.7}\
+     .plot path{fill:none;stroke-width:2}.plot .faint{opacity:.22}.plot .faint path{stroke-width:1}\
+     .fd{stroke:var(--fd);fill:var(--fd)}.pd{stroke:var(--pd);fill:var(--pd)}\
+     .set{stroke:var(--set);fill:var(--set)}.best{stroke:var(--best);fill:var(--best)}\
+     .plot path.fd,.plot path.pd,.plot path.set,.plot path.best{fill:none}\
+     .dashed{stroke-dasharray:5 3}</style>";
+
+struct Scale {
+    low: f64,
+    high: f64,
+    log: bool,
+    /// The smallest and largest x.
+    from: usize,
+    to: usize,
+}
+
+impl Scale {
+    fn x(&self, x: usize) -> f64 {
+        let span = (self.to - self.from).max(1) as f64;
+        let inner = WIDTH - LEFT - 30.0;
+        LEFT + 12.0 + inner * (x - self.from) as f64 / span
+    }
+
+    fn y(&self, y: f64) -> f64 {
+        let of = |y: f64| if self.log { y.max(1e-12).log10() } else { y };
+        let share = (of(y) - of(self.low)) / (of(self.high) - of(self.low));
+        HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
+    }
+
+    /// Where the grid lines are.
+    fn ticks(&self) -> Vec<f64> {
+        if self.log {
+            let (low, high) = (self.low.log10().round(), self.high.log10().round());
+            let step = ((high - low) / 6.0).ceil().max(1.0);
+            let count = ((high - low) / step) as usize;
+            return (0..=count)
+                .map(|i| 10f64.powf(low + step * i as f64))
+                .collect();
+        }
+        let step = [
+            1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 1e4, 1e5, 1e6,
+        ];
+        let step = step
+            .into_iter()
+            .find(|step| self.high / step <= 6.0)
+            .unwrap_or(1e9);
+        let count = (self.high / step) as usize;
+        (0..=count).map(|i| step * i as f64).collect()
+    }
+}
+
+impl Plot {
+    /// Whether there is a line to draw.
+    pub fn is_empty(&self) -> bool {
+        let short = |series: &Series| series.class == "best" || series.points.len() < 2;
+        self.series.iter().all(short)
+    }
+
+    fn scale(&self) -> Scale {
+        let all = self
+            .series
+            .iter()
+            .chain(&self.faint)
+            .flat_map(|s| &s.points);
+        let (mut from, mut to) = (usize::MAX, 0);
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &(x, y) in all {
+            (from, to) = (from.min(x), to.max(x));
+            (low, high) = (low.min(y), high.max(y));
+        }
+        if self.log {
+            let decade = |y: f64, round: fn(f64) -> f64| 10f64.powf(round(y.max(1e-6).log10()));
+            (low, high) = (decade(low, f64::floor), decade(high, f64::ceil));
+            high = high.max(low * 10.0);
+        } else {
+            (low, high) = (0.0, high.max(1.0) * 1.1);
+        }
+        Scale {
+            low,
+            high,
+            log: self.log,
+            from: from.min(to),
+            to,
+        }
+    }
+
+    /// As part of a page that defines the colours.
+    pub fn svg(&self) -> String {
+        self.draw("")
+    }
+
+    /// As a file of its own.
+    pub fn standalone(&self) -> String {
+        self.draw(ALONE) + "\n"
+    }
+
+    fn draw(&self, colours: &str) -> String {
+        let scale = self.scale();
+        let title = escape(&self.title);
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" \
+             viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\">\
+             <title>{title}</title>{colours}{LOOK}\
+             <text class=\"title\" x=\"8\" y=\"16\">{title}</text>\
+             <text class=\"sub\" x=\"8\" y=\"31\">{}</text>",
+            escape(&self.subtitle)
+        );
+        for tick in scale.ticks() {
+            let y = scale.y(tick);
+            let _ = write!(
+                out,
+                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+                 <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                WIDTH - 8.0,
+                LEFT - 6.0,
+                y + 4.0,
+                self.figure(tick)
+            );
+        }
+        for x in scale.from..=scale.to {
+            let at = scale.x(x);
+            let below = HEIGHT - BOTTOM + 16.0;
+            let _ = write!(
+                out,
+                "<text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{x}</text>"
+            );
+        }
+        let _ = write!(
+            out,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+            WIDTH - 8.0,
+            HEIGHT - BOTTOM + 30.0,
+            escape(&self.x)
+        );
+        out.push_str("<g class=\"faint\">");
+        for series in &self.faint {
+            out.push_str(&path(series, &scale));
+        }
+        out.push_str("</g>");
+        let mut at = 8.0;
+        for series in &self.series {
+            out.push_str(&path(series, &scale));
+            for &(x, y) in &series.points {
+                out.push_str(&marker(series.class, scale.x(x), scale.y(y)));
+            }
+            let low = HEIGHT - 10.0;
+            let name = escape(&series.name);
+            let _ = write!(
+                out,
+                "<path class=\"{}{}\" d=\"M{at} {y}h18\"/>{}<text x=\"{}\" y=\"{low}\">{name}</text>",
+                series.class,
+                if series.dashed { " dashed" } else { "" },
+                marker(series.class, at + 9.0, low - 4.0),
+                at + 24.0,
+                y = low - 4.0,
+            );
+            at += 38.0 + 6.2 * series.name.chars().count() as f64;
+        }
+        out.push_str("</svg>");
+        out
+    }
+
+    fn figure(&self, y: f64) -> String {
+        match y >= 1.0 || y == 0.0 {
+            true => format!("{}{}", compact(y.round() as u64), self.unit),
+            false => format!("{y}{}", self.unit),
+        }
+    }
+}
+
+fn path(series: &Series, scale: &Scale) -> String {
+    let points = series.points.iter().enumerate().map(|(index, &(x, y))| {
+        let word = if index == 0 { 'M' } else { 'L' };
+        format!("{word}{:.1} {:.1}", scale.x(x), scale.y(y))
+    });
+    format!(
+        "<path class=\"{}{}\" d=\"{}\"/>",
+        series.class,
+        if series.dashed { " dashed" } else { "" },
+        points.collect::<String>()
+    )
+}
+
+/// Colours alone do not tell lines apart.
+fn marker(class: &str, x: f64, y: f64) -> String {
+    match class {
+        "fd" => format!("<circle class=\"fd\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>"),
+        "pd" => format!(
+            "<rect class=\"pd\" x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\"/>",
+            x - 3.0,
+            y - 3.0
+        ),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Opens a report in a real browser and uses it as a person would. Needs Chromium and
+# Python 3; on Debian as root it installs what is missing, elsewhere it is skipped.
+# Arguments are passed on: --screenshots DIR keeps pictures of the page.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+if ! command -v chromium >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    { apt-get update -q && apt-get install -qy --no-install-recommends chromium; } >/dev/null 2>&1 || true
+fi
+if ! command -v chromium >/dev/null || ! command -v python3 >/dev/null; then
+    echo "SKIPPED: the browser test needs chromium and python3, and they cannot be installed here"
+    exit 0
+fi
+
+cargo build --locked
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fencesmith=target/debug/fencesmith
+"$fencesmith" compare algorithms/litmus/mp.fen algorithms/paper/fig6.fen --k 0..=2 --out "$work/compare" -q >/dev/null
+"$fencesmith" sweep algorithms/mutex/peterson.fen algorithms/litmus/mp.fen --mode infer --k auto,1 --abs fd \
+    --model tso,pso --all --out "$work/infer" -q >/dev/null
+"$fencesmith" verify algorithms/mutex/peterson.fen --format json >"$work/verify.json" || [ $? = 1 ]
+"$fencesmith" report "$work/infer" "$work/compare" "$work/verify.json" --html "$work/report.html"
+python3 tests/browser/check.py "$work/report.html" "$@"

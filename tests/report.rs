@@ -1,0 +1,140 @@
+//! The page, the manual and the completions. `tests/browser` opens the page in a browser.
+
+mod binary;
+
+use binary::run;
+use std::path::Path;
+
+/// A report on what these commands write; they may exit with any of these codes.
+fn page(results: &[&[&str]]) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let mut paths = Vec::new();
+    for (index, arguments) in results.iter().enumerate() {
+        let ran = run(&[arguments, &["--format", "json"][..]].concat());
+        let path = file(&format!("{index}.json"));
+        std::fs::write(&path, ran.stdout).expect("it can be written");
+        paths.push(path);
+    }
+    let html = file("page.html");
+    let mut arguments = vec!["report", "--html", &html, "--title", "A <b> & \"c\""];
+    arguments.extend(paths.iter().map(String::as_str));
+    let ran = run(&arguments);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "", "")
+    );
+    std::fs::read_to_string(Path::new(&html)).expect("it was written")
+}
+
+#[test]
+fn a_page_of_single_answers() {
+    let peterson = "algorithms/mutex/peterson.fen";
+    let page = page(&[&["verify", peterson], &["infer", peterson, "--all"]]);
+    assert!(page.contains("<h1>A &lt;b&gt; &amp; &quot;c&quot;</h1>"));
+    assert!(
+        !page.contains("src=") && !page.contains("@import"),
+        "nothing is fetched"
+    );
+    assert_eq!(page.matches("<details").count(), 1);
+    assert_eq!(
+        page.matches("data-version=").count(),
+        5,
+        "two placements a model, and none"
+    );
+    let marked = page.matches("class=\"line fence\"").count();
+    assert_eq!(marked, 6, "one fence under TSO, two under PSO, twice each");
+    assert!(
+        page.contains("TSO: after 19 (optimal)"),
+        "the placement is named"
+    );
+    assert!(
+        page.contains("PSO: without further fences"),
+        "the counterexample is there"
+    );
+    assert!(
+        page.contains("\"buffers\":{\"p[0]\":[\"ent[0] = 1\"]}"),
+        "with its buffers"
+    );
+}
+
+#[test]
+fn a_program_cannot_break_the_page() {
+    let text = "// </script><script>alert(1)</script>\nshared bool x;\nprocess p { store x = 1; assert(x0 == 0); }";
+    let text = text.replace("assert(x0 == 0)", "assert(1 == 2)");
+    let (_keep, path) = binary::file("a.fen", text);
+    let page = page(&[&["verify", &path.display().to_string()]]);
+    assert_eq!(
+        page.matches("</script>").count(),
+        2,
+        "data and script end once each"
+    );
+    assert!(page.contains("// &lt;/script&gt;"));
+}
+
+#[test]
+fn results_that_contradict_one_another() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let ran = run(&["verify", "algorithms/litmus/sb.fen", "--format", "json"]);
+    std::fs::write(file("a.json"), &ran.stdout).expect("it can be written");
+    let other = ran.stdout.replace("process p0", "process  p0");
+    std::fs::write(file("b.json"), other).expect("it can be written");
+    let schema = ran.stdout.replace("fencesmith/1", "fencesmith/9");
+    std::fs::write(file("c.json"), schema).expect("it can be written");
+    let (a, b, c, html) = (
+        file("a.json"),
+        file("b.json"),
+        file("c.json"),
+        file("x.html"),
+    );
+    let cases = [
+        (
+            vec!["report", &a, &b, "--html", &html],
+            "is not the same as in the results before it",
+        ),
+        (
+            vec!["report", &c, "--html", &html],
+            "the schema is 'fencesmith/9', not 'fencesmith/1'",
+        ),
+        (
+            vec!["report", &a, "--html", "/nowhere/x.html"],
+            "cannot write '/nowhere/x.html'",
+        ),
+    ];
+    for (arguments, expected) in cases {
+        let ran = run(&arguments);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains(expected), "{ran:?}");
+    }
+    assert!(!Path::new(&html).exists());
+}
+
+#[test]
+fn every_command_is_in_the_manual_and_the_completions() {
+    let commands = [
+        "verify",
+        "infer",
+        "check",
+        "replay",
+        "sweep",
+        "compare",
+        "report",
+        "completions",
+        "man",
+    ];
+    let manual = run(&["man"]);
+    assert_eq!((manual.code, manual.stderr.as_str()), (0, ""));
+    for command in commands {
+        let section = format!(".SH FENCESMITH {}", command.to_uppercase());
+        assert!(manual.stdout.contains(&section), "{command}");
+    }
+    assert!(manual.stdout.contains(r"\-\-max\-memory"));
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = run(&["completions", shell]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        for command in commands {
+            assert!(ran.stdout.contains(command), "{shell} {command}");
+        }
+    }
+}
