@@ -38,6 +38,8 @@ pub enum Command {
     Check(Check),
     /// Run a recorded trace on the exact model and say where it stops if it does not fit
     Replay(Replay),
+    /// Print the JSON Schema of what verify and infer print with --format json
+    Schema,
 }
 
 #[derive(Debug, Args)]
@@ -327,12 +329,13 @@ pub enum Color {
 }
 
 impl Arguments {
-    pub fn common(&self) -> &Common {
+    pub fn common(&self) -> Option<&Common> {
         match &self.command {
-            Command::Verify(verify) => &verify.common,
-            Command::Infer(infer) => &infer.common,
-            Command::Check(check) => &check.common,
-            Command::Replay(replay) => &replay.common,
+            Command::Verify(verify) => Some(&verify.common),
+            Command::Infer(infer) => Some(&infer.common),
+            Command::Check(check) => Some(&check.common),
+            Command::Replay(replay) => Some(&replay.common),
+            Command::Schema => None,
         }
     }
 }

@@ -9,6 +9,7 @@ mod progress;
 mod verify;
 
 use crate::diagnostic::{self, Diagnostic};
+use crate::report::json;
 use crate::source::Source;
 use args::{Arguments, Command};
 use clap::Parser;
@@ -66,12 +67,15 @@ pub fn main() -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
-    let color = arguments.common().stderr_color();
+    let color = arguments
+        .common()
+        .is_some_and(|common| common.stderr_color());
     let result = match &arguments.command {
         Command::Verify(verify) => verify::run(verify),
         Command::Infer(infer) => infer::run(infer),
         Command::Check(check) => check::run(check),
         Command::Replay(replay) => verify::replay(replay),
+        Command::Schema => print(&verify::json_text(&json::schema())).map(|()| Exit::Fine),
     };
     let exit = result.unwrap_or_else(|failure| {
         complain(&failure.render(color));

@@ -7,7 +7,7 @@ use crate::fences;
 use crate::memory::step::Stepper;
 use crate::program::{PointSet, Program, PropertyKind};
 use crate::replay::{self, Replay};
-use crate::report::json::{Config, Report, SCHEMA, Stats, Timing, Tried, Violation};
+use crate::report::json::{self, Config, Report, SCHEMA, Stats, Timing, Tried, Violation};
 use crate::report::text::{self, Paint, count};
 use crate::report::trace::{self, TraceConfig, TraceFile};
 use crate::report::{self, describe};
@@ -300,9 +300,9 @@ impl Shown<'_> {
                 fences: self.fences.to_vec(),
             },
             outcome: match self.answer.outcome {
-                Outcome::Correct => "correct",
-                Outcome::Violated => "violated",
-                Outcome::Inconclusive(_) => "inconclusive",
+                Outcome::Correct => json::Outcome::Correct,
+                Outcome::Violated => json::Outcome::Violated,
+                Outcome::Inconclusive(_) => json::Outcome::Inconclusive,
             },
             reason: self.reason(),
             violation: self.violation(),
