@@ -1,7 +1,7 @@
 CARGO ?= cargo
 FENCESMITH = target/release/fencesmith
 
-.PHONY: help demo build test check bench bench-peers tables
+.PHONY: help demo build test check bench bench-peers tables schema
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -16,8 +16,11 @@ build:
 test: ## run all tests
 	$(CARGO) test --locked
 
-tables: ## regenerate everything in results/
-	$(CARGO) run --release --locked --example tables
+tables: ## regenerate everything in results/, or one with ONLY=table1, table2 or suite
+	$(CARGO) run --release --locked --example tables -- $(ONLY)
+
+schema: build ## regenerate schema/fencesmith-1.json from the types
+	$(FENCESMITH) schema > schema/fencesmith-1.json
 
 check: ## formatting, lints and documentation without warnings
 	$(CARGO) fmt --check

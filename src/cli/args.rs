@@ -49,6 +49,8 @@ pub enum Command {
     Compare(Compare),
     /// Make one self-contained page of results
     Report(Report),
+    /// Print the JSON Schema of what verify and infer print with --format json
+    Schema,
     /// Print what a shell needs to complete commands and options
     Completions {
         /// The shell to print it for
@@ -354,7 +356,7 @@ impl Arguments {
             Command::Replay(replay) => replay.common.stderr_color(),
             Command::Sweep(sweep) => sweep.tables.common.stderr_color(),
             Command::Compare(compare) => compare.tables.common.stderr_color(),
-            Command::Report(_) | Command::Completions { .. } | Command::Man => {
+            Command::Report(_) | Command::Schema | Command::Completions { .. } | Command::Man => {
                 Color::Auto.on(std::io::stderr().is_terminal())
             }
         }

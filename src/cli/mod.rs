@@ -17,6 +17,7 @@ mod sweep;
 mod verify;
 
 use crate::diagnostic::{self, Diagnostic};
+use crate::report::json;
 use crate::source::Source;
 use args::{Arguments, Command};
 use clap::Parser;
@@ -85,6 +86,7 @@ pub fn main() -> ExitCode {
         Command::Report(report) => report::run(report),
         Command::Completions { shell } => shell::completions(*shell),
         Command::Man => shell::man(),
+        Command::Schema => print(&verify::json_text(&json::schema())).map(|()| Exit::Fine),
     };
     let exit = result.unwrap_or_else(|failure| {
         complain(&failure.render(color));

@@ -7,6 +7,7 @@
 
 use super::cell::{Buffers, Cell, EngineKind, Mode};
 use super::entry::{Entry, Word};
+use crate::report::json::Optimality;
 use crate::verify::Model;
 use std::cmp::Ordering;
 
@@ -95,7 +96,7 @@ fn comparison<'a>(entries: &'a [Entry], program: &'a str, model: Model) -> Compa
         .find(|entry| entry.cell.refine())
         .and_then(|entry| {
             let placement = entry.answer.placement.as_ref()?;
-            Some((placement.cost, placement.optimality == "exact"))
+            Some((placement.cost, placement.optimality == Optimality::Exact))
         });
     let mut ks: Vec<usize> = own.iter().filter_map(|entry| entry.cell.k).collect();
     ks.sort_unstable();

@@ -1,7 +1,7 @@
 //! Cells as they were written down, read again.
 
 use super::cell::{Buffers, Cell, EngineKind, Mode};
-use crate::report::json::SCHEMA;
+use crate::report::json::{Optimality, Outcome, SCHEMA};
 use crate::report::trace::{Initial, Step};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -26,7 +26,7 @@ pub struct Answer {
     /// The text of the program.
     pub source: Option<String>,
     pub config: AnswerConfig,
-    pub outcome: String,
+    pub outcome: Outcome,
     pub reason: Option<String>,
     pub violation: Option<AnswerViolation>,
     pub initial: Option<Initial>,
@@ -58,7 +58,7 @@ pub struct AnswerViolation {
 #[derive(Debug, Clone, Deserialize)]
 pub struct AnswerPlacement {
     pub cost: u64,
-    pub optimality: String,
+    pub optimality: Optimality,
     pub fences: Vec<AnswerFence>,
 }
 
@@ -127,15 +127,15 @@ impl Word {
 
 impl Entry {
     pub fn word(&self) -> Word {
-        match self.answer.outcome.as_str() {
-            "correct" => Word::Correct,
-            "violated" => Word::Violated,
-            "placed" => Word::Placed,
-            "incorrect-under-sc" => Word::Incorrect,
-            "unfixable" => Word::Unfixable,
-            _ if self.answer.spurious == Some(true) => Word::Spurious,
-            _ if self.stopped.is_some() => Word::Stopped,
-            _ => Word::Inconclusive,
+        match self.answer.outcome {
+            Outcome::Correct => Word::Correct,
+            Outcome::Violated => Word::Violated,
+            Outcome::Placed => Word::Placed,
+            Outcome::IncorrectUnderSc => Word::Incorrect,
+            Outcome::Unfixable => Word::Unfixable,
+            Outcome::Inconclusive if self.answer.spurious == Some(true) => Word::Spurious,
+            Outcome::Inconclusive if self.stopped.is_some() => Word::Stopped,
+            Outcome::Inconclusive => Word::Inconclusive,
         }
     }
 
@@ -207,7 +207,7 @@ pub fn read_answers(text: &str) -> Result<Vec<Entry>, String> {
         let limit = answer
             .reason
             .as_deref()
-            .filter(|_| answer.outcome == "inconclusive");
+            .filter(|_| answer.outcome == Outcome::Inconclusive);
         let limit =
             limit.is_some_and(|reason| reason.contains("limit") && answer.spurious.is_none());
         Ok(Entry {

@@ -2,6 +2,7 @@
 
 use super::cell::Mode;
 use super::entry::{AnswerPlacement, Entry};
+use crate::report::json::Optimality;
 use serde_json::{Value as Json, json};
 
 /// For each program and model that fences were inferred for, in order: the cheapest placement
@@ -41,10 +42,10 @@ fn best(group: &[&Entry]) -> Json {
         });
     };
     let same = placed.filter(|(other, _)| other.cost == placement.cost);
-    let known = |wanted: &str| same.clone().any(|(other, _)| other.optimality == wanted);
-    let optimality = ["exact", "under-abstraction"]
+    let known = |wanted: Optimality| same.clone().any(|(other, _)| other.optimality == wanted);
+    let optimality = [Optimality::Exact, Optimality::UnderAbstraction]
         .into_iter()
-        .find(|w| known(w));
+        .find(|wanted| known(*wanted));
     json!({
         "program": entry.cell.program,
         "model": entry.cell.model.to_string(),
@@ -52,7 +53,7 @@ fn best(group: &[&Entry]) -> Json {
         "by": entry.cell.representation(),
         "placement": {
             "cost": placement.cost,
-            "optimality": optimality.unwrap_or("unknown"),
+            "optimality": optimality.unwrap_or(Optimality::Unknown),
             "fences": fences(placement),
         },
     })

@@ -158,7 +158,7 @@ pub fn json(entries: &[Entry], which: Columns) -> Json {
         row["spurious"] = json!(entry.answer.spurious);
         row["fences"] = json!(entry.fences());
         let placement = entry.answer.placement.as_ref();
-        row["optimality"] = json!(placement.map(|placement| &placement.optimality));
+        row["optimality"] = json!(placement.map(|placement| placement.optimality));
         row["states"] = json!(entry.states());
         row["transitions"] = json!(entry.transitions());
         if which == Columns::All {

@@ -69,6 +69,7 @@ impl<'w, 'a> Eager<'w, 'a> {
     }
 
     fn label(work: &mut Work) -> Result<(Formulas, FormulaId), Reason> {
+        let before = (work.states, work.transitions);
         let Labelled {
             graph,
             mut prevention,
@@ -80,6 +81,8 @@ impl<'w, 'a> Eager<'w, 'a> {
         let limits = &work.options.verify.limits;
         let (psi, updates) = label(&graph, &mut prevention, limits, work.monitor)?;
         work.labelling = Some(Labelling {
+            states: work.states - before.0,
+            transitions: work.transitions - before.1,
             formulas: prevention.formulas.count(),
             nodes: prevention.formulas.nodes(),
             updates,

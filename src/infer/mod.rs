@@ -184,6 +184,10 @@ pub enum Literal {
 /// What it took to label a state space.
 #[derive(Debug, Clone, Copy)]
 pub struct Labelling {
+    /// States of the whole space.
+    pub states: u64,
+    /// Transitions of the whole space.
+    pub transitions: u64,
     /// Different formulas.
     pub formulas: usize,
     /// Nodes of all formulas.

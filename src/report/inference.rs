@@ -98,13 +98,15 @@ impl Inferred<'_> {
             _ => (&[][..], None),
         };
         let optimality = optimality.map(|optimality| match optimality {
-            Optimality::Exact => "exact",
-            Optimality::UnderAbstraction => "under-abstraction",
-            Optimality::Unknown => "unknown",
+            Optimality::Exact => json::Optimality::Exact,
+            Optimality::UnderAbstraction => json::Optimality::UnderAbstraction,
+            Optimality::Unknown => json::Optimality::Unknown,
         });
+        let unknown = json::Optimality::Unknown;
         let best = self.best();
         // Nothing is cheaper than no fence.
-        let placement = best.map(|best| self.placement_json(best, optimality.unwrap_or("exact")));
+        let placement = best
+            .map(|best| self.placement_json(best, optimality.unwrap_or(json::Optimality::Exact)));
         let fenced = self.program.fenced(&Default::default());
         let (abstraction, k) = match self.found.abstraction {
             Abstraction::Pd { k } => ("pd", k),
@@ -150,11 +152,11 @@ impl Inferred<'_> {
                 fuse: self.options.verify.fuse,
             },
             outcome: match &self.found.outcome {
-                Outcome::Correct(_) => "correct",
-                Outcome::Placed(_) => "placed",
-                Outcome::IncorrectUnderSc(..) => "incorrect-under-sc",
-                Outcome::Unfixable(..) => "unfixable",
-                Outcome::Inconclusive(_) => "inconclusive",
+                Outcome::Correct(_) => json::Outcome::Correct,
+                Outcome::Placed(_) => json::Outcome::Placed,
+                Outcome::IncorrectUnderSc(..) => json::Outcome::IncorrectUnderSc,
+                Outcome::Unfixable(..) => json::Outcome::Unfixable,
+                Outcome::Inconclusive(_) => json::Outcome::Inconclusive,
             },
             reason: self.reason(),
             placement,
@@ -164,9 +166,9 @@ impl Inferred<'_> {
                     self.placement_json(
                         p,
                         if p.cost == placements[0].cost {
-                            optimality.unwrap_or("unknown")
+                            optimality.unwrap_or(unknown)
                         } else {
-                            "unknown"
+                            unknown
                         },
                     )
                 })
@@ -211,7 +213,11 @@ impl Inferred<'_> {
         }
     }
 
-    fn placement_json(&self, placement: &Placement, optimality: &'static str) -> json::Placement {
+    fn placement_json(
+        &self,
+        placement: &Placement,
+        optimality: json::Optimality,
+    ) -> json::Placement {
         let fences = placement.fences.iter().zip(&placement.kinds).enumerate();
         let fences = fences.map(|(index, (&id, &kind))| {
             let point = &self.program.points[id.index()];

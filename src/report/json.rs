@@ -1,12 +1,53 @@
 //! The JSON contract of `verify` and `infer`: stable names, built from the core types by hand.
 
 use super::trace::{Initial, Step};
-use serde::Serialize;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub const SCHEMA: &str = "fencesmith/1";
 
+/// The JSON Schema of what `verify` and `infer` print.
+pub fn schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let generator = settings.into_generator();
+    generator.into_root_schema_for::<Vec<Answer>>().to_value()
+}
+
+/// What a command prints for one program and model.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Answer {
+    Verify(Report),
+    Infer(Inference),
+}
+
+/// What was found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    Correct,
+    Violated,
+    Placed,
+    IncorrectUnderSc,
+    Unfixable,
+    Inconclusive,
+}
+
+/// How good a placement is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Optimality {
+    /// No placement is cheaper on the memory model itself.
+    Exact,
+    /// None that is cheaper can be proved with the abstraction.
+    UnderAbstraction,
+    Unknown,
+}
+
 /// One answer: one program under one memory model.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Report {
     pub schema: &'static str,
     pub tool: &'static str,
@@ -16,7 +57,7 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     pub config: Config,
-    pub outcome: &'static str,
+    pub outcome: Outcome,
     /// Why it is inconclusive, and what to try.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -38,7 +79,7 @@ pub struct Report {
     pub timing: Timing,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Config {
     pub model: String,
     pub abstraction: &'static str,
@@ -54,7 +95,7 @@ pub struct Config {
     pub fences: Vec<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Violation {
     /// In words.
     pub text: String,
@@ -64,13 +105,13 @@ pub struct Violation {
     pub column: Option<u32>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Tried {
     pub k: usize,
     pub states: u64,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Stats {
     pub states: u64,
     pub transitions: u64,
@@ -80,7 +121,7 @@ pub struct Stats {
     pub bytes_per_state: u64,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Timing {
     pub total_s: f64,
     pub states_per_s: f64,
@@ -88,7 +129,7 @@ pub struct Timing {
 }
 
 /// The answer of `infer` for one program under one memory model.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Inference {
     pub schema: &'static str,
     pub tool: &'static str,
@@ -98,7 +139,7 @@ pub struct Inference {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     pub config: InferConfig,
-    pub outcome: &'static str,
+    pub outcome: Outcome,
     /// Why there is no placement, and what to try.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -128,7 +169,7 @@ pub struct Inference {
     pub timing: InferTiming,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct InferConfig {
     pub model: String,
     pub abstraction: &'static str,
@@ -146,19 +187,19 @@ pub struct InferConfig {
     pub fuse: bool,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Placement {
     pub cost: u64,
     /// What the kinds of its fences cost, with --kinds fine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kinds_cost: Option<u64>,
     pub verified: bool,
-    pub optimality: &'static str,
+    pub optimality: Optimality,
     pub fences: Vec<Fence>,
 }
 
 /// A fence next to the statement that begins at this line and column.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Fence {
     pub process: String,
     pub line: u32,
@@ -178,7 +219,7 @@ pub struct Fence {
 }
 
 /// A fence in the program's text.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OwnFence {
     pub line: u32,
     pub column: u32,
@@ -187,14 +228,14 @@ pub struct OwnFence {
 }
 
 /// What keeps all errors from being reached: one of each clause.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Formula {
     /// In words.
     pub clauses: Vec<Vec<String>>,
     pub minimal_solutions: usize,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct InferStats {
     /// Over all rounds.
     pub states: u64,
@@ -213,7 +254,7 @@ pub struct InferStats {
     pub updates: Option<u64>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct InferTiming {
     pub total_s: f64,
 }

@@ -7,6 +7,7 @@ use crate::memory::step::{At, Config, Effect};
 use crate::program::{Process, Program};
 use crate::source::Source;
 use crate::space::{Snapshot, Trace, TraceStep};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
@@ -35,7 +36,7 @@ pub struct TraceConfig {
     pub fences: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Initial {
     pub memory: BTreeMap<String, Value>,
     /// By process, then by local.
@@ -46,7 +47,7 @@ pub struct Initial {
 }
 
 /// One step of a trace.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     pub process: String,
     /// Where the statement stands; a flush has no line.

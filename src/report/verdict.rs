@@ -1,7 +1,7 @@
 //! The answer of `verify` as data: why it is not certain, what is violated, the JSON.
 
 use super::describe::{self, upper};
-use super::json::{Config, Report, SCHEMA, Stats, Timing, Tried, Violation};
+use super::json::{self, Config, Report, SCHEMA, Stats, Timing, Tried, Violation};
 use super::trace;
 use crate::diagnostic::Diagnostic;
 use crate::program::{Program, PropertyKind};
@@ -126,9 +126,9 @@ impl Verdict<'_> {
                 fences: self.fences.to_vec(),
             },
             outcome: match self.answer.outcome {
-                Outcome::Correct => "correct",
-                Outcome::Violated => "violated",
-                Outcome::Inconclusive(_) => "inconclusive",
+                Outcome::Correct => json::Outcome::Correct,
+                Outcome::Violated => json::Outcome::Violated,
+                Outcome::Inconclusive(_) => json::Outcome::Inconclusive,
             },
             reason: self.reason(),
             violation: self.violation(),

@@ -9,6 +9,7 @@ use crate::lang::printer::{Side, Spot, print_with_fences};
 use crate::lower::compile;
 use crate::program::Program;
 use crate::report::describe::upper;
+use crate::report::json::Optimality;
 use crate::report::text::{count, with_additions};
 use crate::source::{Position, Source};
 use crate::verify::Model;
@@ -103,7 +104,7 @@ fn versions(name: &str, text: &str, entries: &[&Entry]) -> Vec<Version> {
                 old.0 == new.0 && places(old.1) == places(placement)
             };
             match found.iter_mut().find(|old| same(old)) {
-                Some(old) if placement.optimality == "exact" => *old = new,
+                Some(old) if placement.optimality == Optimality::Exact => *old = new,
                 Some(_) => {}
                 None => found.push(new),
             }
@@ -149,9 +150,9 @@ fn version(
         // The words below the source say where they stand.
         None => source.text().to_string(),
     };
-    let optimal = match placement.optimality.as_str() {
-        "exact" => " (optimal)",
-        _ => "",
+    let optimal = match placement.optimality {
+        Optimality::Exact => " (optimal)",
+        Optimality::UnderAbstraction | Optimality::Unknown => "",
     };
     let short = placement.fences.iter();
     let short = short.map(|fence| format!("{} {}", fence.position, fence.line));
