@@ -1,7 +1,7 @@
 CARGO ?= cargo
 FENCESMITH = target/release/fencesmith
 
-.PHONY: help demo build test check bench bench-peers tables schema
+.PHONY: help demo build test check bench bench-peers tables schema test-browser
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -16,7 +16,10 @@ build:
 test: ## run all tests
 	$(CARGO) test --locked
 
-tables: ## regenerate everything in results/, or one with ONLY=table1, table2 or suite
+test-browser: ## open a report in a real browser and use it; installs chromium on Debian
+	tests/browser/run.sh $(ARGS)
+
+tables: ## regenerate everything in results/, or one with ONLY=table1, table2, compare or suite
 	$(CARGO) run --release --locked --example tables -- $(ONLY)
 
 schema: build ## regenerate schema/fencesmith-1.json from the types

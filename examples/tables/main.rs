@@ -1,5 +1,6 @@
 //! Regenerates the tables in `results/`: `make tables`, or `make tables ONLY=table2` for one.
 
+mod compare;
 // The tests read the rest of it.
 #[allow(dead_code)]
 #[path = "../../tests/programs/header.rs"]
@@ -33,6 +34,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (markdown, data) = table2::table2(root)?;
         write("table2.md", &markdown)?;
         write("table2.json", &json_text(&data)?)?;
+    }
+    if wanted("compare") {
+        std::fs::create_dir_all(results.join("plots"))?;
+        for (name, text) in compare::files(root)? {
+            write(name, &text)?;
+        }
     }
     if wanted("suite") {
         let runs = optimal::measure(root)?;
@@ -68,6 +75,10 @@ fn readme() -> Result<String, Box<dyn Error>> {
          abstractions, theirs beside ours |\n\
          | [table2.md](table2.md), [table2.json](table2.json) | Table 2 of the same paper: \
          inference under five abstractions |\n\
+         | [compare.md](compare.md), [compare.json](compare.json) | FD against PD at each k: \
+         precision, fences, states, time |\n\
+         | [report.html](report.html), [plots](plots) | the same as a page to explore (`fencesmith \
+         report`), with every minimal placement and counterexamples to step through; its plots |\n\
          | [optimal.md](optimal.md), [optimal.json](optimal.json) | the cheapest placement of \
          every program in `algorithms/` under TSO and PSO, whether it is optimal, and what it \
          took to find it |\n\

@@ -7,10 +7,7 @@ use super::programs::{self, Programs};
 use super::store::{Kept, Store};
 use super::verify::nearly_all_memory;
 use super::{Exit, Failure, complain, progress};
-use crate::experiment::{
-    Budget, Cell, Entry, Event, Finished, Listed, Manifest, Settings, Word, read_measured,
-    read_record, run_all,
-};
+use crate::experiment::{Budget, Cell, Entry, Event, Listed, Manifest, Settings, Word, run_all};
 use clap::ValueEnum;
 use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
@@ -125,7 +122,11 @@ fn run<F: ValueEnum + Send + Sync>(
             let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
             match written {
                 Ok(()) => {
-                    let kept = on_record(finished);
+                    let kept = Kept {
+                        record: finished.record.clone(),
+                        measured: finished.measured.clone(),
+                        entry: finished.entry(),
+                    };
                     board.finished(index, &kept.entry);
                     answers.0.insert(open[index].clone(), kept);
                 }
@@ -143,17 +144,5 @@ fn run<F: ValueEnum + Send + Sync>(
     match failure {
         Some(failure) => Err(failure),
         None => Ok((kept, monitor.interrupted())),
-    }
-}
-
-fn on_record(finished: &Finished) -> Kept {
-    let entry = read_record(&finished.record).and_then(|mut entry| {
-        entry.measured = read_measured(&finished.measured)?.1;
-        Ok(entry)
-    });
-    Kept {
-        record: finished.record.clone(),
-        measured: finished.measured.clone(),
-        entry: entry.expect("what is written can be read"),
     }
 }

@@ -1,6 +1,7 @@
 //! Cells as they were written down, read again.
 
 use super::cell::{Buffers, Cell, EngineKind, Mode};
+use super::run::limit_in;
 use crate::report::json::{Optimality, Outcome, SCHEMA};
 use crate::report::trace::{Initial, Step};
 use serde::Deserialize;
@@ -204,12 +205,10 @@ pub fn read_answers(text: &str) -> Result<Vec<Entry>, String> {
         if answer.schema != SCHEMA {
             return Err(format!("the schema is '{}', not '{SCHEMA}'", answer.schema));
         }
-        let limit = answer
-            .reason
-            .as_deref()
-            .filter(|_| answer.outcome == Outcome::Inconclusive);
-        let limit =
-            limit.is_some_and(|reason| reason.contains("limit") && answer.spurious.is_none());
+        let limit = match answer.outcome {
+            Outcome::Inconclusive => answer.reason.as_deref().and_then(limit_in),
+            _ => None,
+        };
         Ok(Entry {
             cell: Cell {
                 program: answer.program.clone(),
@@ -219,7 +218,7 @@ pub fn read_answers(text: &str) -> Result<Vec<Entry>, String> {
                 k: answer.config.k.or(answer.config.bound),
                 engine: answer.config.engine,
             },
-            stopped: limit.then(|| "a".to_string()),
+            stopped: limit.map(str::to_string),
             measured: answer.timing.clone().unwrap_or_default(),
             answer,
         })

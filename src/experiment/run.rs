@@ -1,6 +1,7 @@
 //! One cell, answered.
 
 use super::cell::{Cell, EngineKind, Mode};
+use super::entry::{Entry, read_measured, read_record};
 use super::manifest::Settings;
 use crate::infer::{self, Engine, Ordering, Paths, PdPrevent, Where};
 use crate::program::Program;
@@ -39,6 +40,17 @@ pub struct Finished {
     /// The limit that ended it, if one did. There may be an answer all the same: a violation
     /// that was found before.
     pub stopped: Option<StopReason>,
+}
+
+impl Finished {
+    /// What was written down, read again.
+    pub fn entry(&self) -> Entry {
+        let entry = read_record(&self.record).and_then(|mut entry| {
+            entry.measured = read_measured(&self.measured)?.1;
+            Ok(entry)
+        });
+        entry.expect("what is written can be read")
+    }
 }
 
 /// Figures that depend on the threads used.
@@ -196,4 +208,20 @@ fn name(reason: StopReason) -> &'static str {
         StopReason::MaxFormula => "formula",
         StopReason::TooWide => "width",
     }
+}
+
+/// The limit that a reason in words speaks of.
+pub fn limit_in(reason: &str) -> Option<&'static str> {
+    let limits = [
+        StopReason::MaxStates,
+        StopReason::MaxMemory,
+        StopReason::Timeout,
+        StopReason::Interrupted,
+        StopReason::MaxFormula,
+        StopReason::TooWide,
+    ];
+    let mut limits = limits.into_iter();
+    limits
+        .find(|limit| reason.contains(&limit.to_string()))
+        .map(name)
 }

@@ -1,0 +1,142 @@
+//! FD against PD, and the page that shows it.
+
+use super::json_text;
+use fencesmith::experiment::{
+    Budget, Buffers, Cell, EngineKind, Entry, Event, Grid, Listed, Mode, Settings, Subject,
+    compare, comparison_cells, comparison_json, comparison_markdown, run_all, short,
+};
+use fencesmith::lower::compile;
+use fencesmith::memory::Atomics;
+use fencesmith::report::html;
+use fencesmith::source::Source;
+use fencesmith::space::Monitor;
+use fencesmith::verify::Model;
+use std::collections::HashMap;
+use std::error::Error;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Time and memory for each cell.
+const SECONDS: u64 = 60;
+const MEMORY: u64 = 4 << 30;
+
+/// Small enough to be labelled whole.
+const PROGRAMS: [&str; 24] = [
+    "paper/pet0",
+    "paper/pet2",
+    "paper/dek0",
+    "paper/dek2",
+    "paper/lam2",
+    "paper/fast3",
+    "paper/clh0",
+    "paper/clh2",
+    "paper/sense0",
+    "paper/sense1",
+    "paper/fig6",
+    "mutex/simple-dekker",
+    "mutex/dekker-goto",
+    "mutex/burns-2",
+    "mutex/dijkstra",
+    "lock/tas-counter",
+    "lock/ticket-2",
+    "barrier/sense-counter",
+    "barrier/sense-epochs",
+    "queue/ring",
+    "protocol/handshake",
+    "protocol/seqlock",
+    "protocol/parker",
+    "litmus/2+2w",
+];
+
+/// The files, by name.
+pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+    let mut listed = Vec::new();
+    let mut subjects = HashMap::new();
+    for name in PROGRAMS {
+        let path = format!("algorithms/{name}.fen");
+        let source = Source::new(&path, std::fs::read_to_string(root.join(&path))?);
+        let program = compile(&source).map_err(|_| format!("{name} does not compile"))?;
+        listed.push(Listed::sound(&path, source.text()));
+        subjects.insert(path, Subject { source, program });
+    }
+    let names = || listed.iter().map(|listed| listed.program.as_str());
+    let cells = comparison_cells(names(), &[Model::Pso], &[0, 1, 2]);
+    let mut entries = answer(&cells, &subjects, None);
+    let comparisons = compare(&entries);
+    let markdown = format!(
+        "# FD against PD under PSO\n\n\
+         *Precise*: it proves a program that is correct as it stands, or finds the fewest fences \
+         (✓) for one that is not. *Verdict*, *states*, *transitions* and *memory* are those of \
+         the whole state space (`verify --full`); a *violated* was replayed on the exact model, a \
+         *spurious* one exists only in the abstraction. *Fences* and *formulas* are those of \
+         `infer --engine points`. *Time* is for both. Written by `fencesmith compare` with \
+         {SECONDS} s and {} GiB for each cell; where a limit was reached there is a dash.\n\n{}",
+        MEMORY >> 30,
+        comparison_markdown(&comparisons, |name| short("algorithms/", name))
+    );
+    let json = json_text(&comparison_json(&comparisons))?;
+    let all: Vec<&Entry> = entries.iter().collect();
+    let plots = [
+        ("plots/states.svg", html::states_plot(&all).standalone()),
+        ("plots/fences.svg", html::fences_plot(&all).standalone()),
+        ("plots/time.svg", html::time_plot(&all).standalone()),
+    ];
+    // The page also has every minimal placement.
+    let grid = Grid {
+        mode: Mode::Infer,
+        models: vec![Model::Tso, Model::Pso],
+        abstractions: vec![Buffers::Fd],
+        heads: vec![None],
+        engine: EngineKind::Lazy,
+    };
+    let placed = answer(&grid.cells(names()), &subjects, Some(12));
+    entries.retain(|entry| !entry.cell.refine());
+    entries.extend(placed);
+    let page = html::page("FD against PD under PSO", &listed, &entries);
+    let mut files = vec![
+        ("compare.md", markdown),
+        ("compare.json", json),
+        ("report.html", page),
+    ];
+    files.extend(plots);
+    Ok(files)
+}
+
+/// Answers all cells, and gives the answers in their order.
+fn answer(cells: &[Cell], subjects: &HashMap<String, Subject>, all: Option<usize>) -> Vec<Entry> {
+    let settings = Settings {
+        timeout: Some(Duration::from_secs(SECONDS)),
+        max_memory: Some(MEMORY),
+        max_states: None,
+        atomics: Atomics::DrainPlace,
+        fuse: true,
+        full: true,
+        all,
+    };
+    let budget = Budget {
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        memory: Some(2 * MEMORY),
+    };
+    let found: Mutex<HashMap<Cell, Entry>> = Mutex::default();
+    let watch = |event: Event| {
+        if let Event::Finished(index, finished) = event {
+            let entry = finished.entry();
+            let seconds = entry.measured.total_s.unwrap_or_default();
+            println!("{}: {} {seconds:.2} s", cells[index], entry.outcome());
+            let mut found = found.lock().expect("nobody panics with the lock");
+            found.insert(cells[index].clone(), entry);
+        }
+    };
+    let subject = |cell: &Cell| &subjects[&cell.program];
+    run_all(
+        cells,
+        subject,
+        &settings,
+        budget,
+        &Monitor::default(),
+        &watch,
+    );
+    let mut found = found.into_inner().expect("nobody panics with the lock");
+    cells.iter().filter_map(|cell| found.remove(cell)).collect()
+}
