@@ -30,8 +30,9 @@ check: ## formatting, lints and documentation without warnings
 	$(CARGO) clippy --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --locked --document-private-items
 
-bench: ## exploration speed on programs of growing size; ARGS="--quick"
+bench: ## speed of exploration, of labelling and of inference; ARGS="--quick"
 	$(CARGO) bench --locked --bench explore -- $(ARGS)
+	$(CARGO) bench --locked --bench infer -- $(ARGS)
 
 bench-peers: ## the explorer beside Spin on one program
 	benches/peers/run.sh

@@ -5,16 +5,18 @@ mod support;
 
 use fencesmith::infer::hitting::{Costs, cost};
 use fencesmith::infer::{
-    Engine, Inference, Optimality, Options, Ordering, Outcome, Paths, PdPrevent, Placement, Reason,
-    infer,
+    Engine, Inference, Optimality, Options, Ordering, Outcome, Paths, PdPrevent, Placement, Prices,
+    Reason, infer,
 };
+use fencesmith::lang::ast::FenceKind;
 use fencesmith::lower::compile;
 use fencesmith::memory::Atomics;
 use fencesmith::program::{PointId, PointSet, Program};
-use fencesmith::source::Source;
+use fencesmith::source::{Source, Span};
 use fencesmith::space::{End, Limits, Monitor};
 use fencesmith::verify::{self, Abstraction, Model, memory};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::path::Path;
 use support::{Mode, case, families, run};
 
@@ -69,6 +71,10 @@ fn orderings() -> impl Iterator<Item = Engine> + Clone {
 impl Setup {
     /// Whether no violation is reachable, real or not; `None` if there are too many states.
     fn correct(&self, program: &Program, fences: Mask) -> Option<bool> {
+        self.proves(&program.fenced(&points(fences)))
+    }
+
+    fn proves(&self, program: &Program) -> Option<bool> {
         let mode = Mode {
             fuse: true,
             reset_dead: true,
@@ -78,12 +84,7 @@ impl Setup {
             max_states: Some(MOST_STATES),
         };
         let memory = memory(self.model, self.abstraction);
-        let found = run(
-            &program.fenced(&points(fences)),
-            &*memory,
-            self.atomics,
-            &mode,
-        );
+        let found = run(program, &*memory, self.atomics, &mode);
         match found.end {
             _ if found.violation.is_some() => Some(false),
             End::Limit(_) => None,
@@ -96,6 +97,13 @@ impl Setup {
             refine: auto,
             all,
             why: true,
+            ..self.options(costs)
+        };
+        infer(program, &options, &Monitor::default())
+    }
+
+    fn options(&self, costs: &Costs) -> Options {
+        Options {
             engine: self.engine,
             ..Options::new(
                 verify::Options {
@@ -108,8 +116,7 @@ impl Setup {
                 },
                 costs.clone(),
             )
-        };
-        infer(program, &options, &Monitor::default())
+        }
     }
 
     fn by(self, engine: Engine) -> Setup {
@@ -703,4 +710,104 @@ fn random_programs_under_pd() {
     });
     println!("{tally:?}");
     assert!(tally.placed > 100, "{tally:?}");
+}
+
+/// Every way to choose one of `choices` for each of `count` things.
+fn combinations<T: Copy>(count: usize, choices: &[T]) -> Vec<Vec<T>> {
+    (0..count).fold(vec![Vec::new()], |all, _| {
+        let longer = |chosen: &Vec<T>| {
+            let chosen = chosen.clone();
+            choices
+                .iter()
+                .map(move |choice| [&chosen[..], &[*choice]].concat())
+        };
+        all.iter().flat_map(longer).collect()
+    })
+}
+
+/// No cheaper kinds of fences verify at the points of the placement, and those found hold
+/// on the exact model.
+#[test]
+fn kinds_against_brute_force() {
+    let all = [FenceKind::Full, FenceKind::StoreLoad, FenceKind::StoreStore];
+    let tally = random_programs(2500..3100, |seed, program, setup, name| {
+        let mut tally = Tally::default();
+        let prices = match seed % 3 {
+            0 => Prices {
+                full: 4,
+                store_load: 3,
+                store_store: 3,
+            },
+            _ => Prices::default(),
+        };
+        let options = Options {
+            kinds: Some(prices),
+            ..setup.options(&uniform(program))
+        };
+        let Outcome::Placed(placed) = infer(program, &options, &Monitor::default()).outcome else {
+            return tally;
+        };
+        let best = &placed.best;
+        let with = |kinds: &[FenceKind]| {
+            let fences = best.fences.iter().copied();
+            program.fenced_by(&fences.zip(kinds.iter().copied()).collect())
+        };
+        let price = |kinds: &[FenceKind]| -> u64 { kinds.iter().map(|k| prices.of(*k)).sum() };
+        let what = format!("{setup:?} {:?} {:?}\n{name}", best.fences, best.kinds);
+        assert_eq!(best.price, Some(price(&best.kinds)), "{what}");
+        assert_eq!(setup.proves(&with(&best.kinds)), Some(true), "{what}");
+        let exact = setup.under(setup.model, Abstraction::Exact { bound: 3 });
+        assert_ne!(exact.proves(&with(&best.kinds)), Some(false), "{what}");
+        if best.fences.len() <= 4 {
+            for kinds in combinations(best.fences.len(), &all) {
+                let cheaper = price(&kinds) < price(&best.kinds);
+                assert!(
+                    !cheaper || setup.proves(&with(&kinds)) != Some(true),
+                    "{kinds:?} {what}"
+                );
+            }
+        }
+        tally.placed = 1;
+        tally.several = usize::from(best.kinds.iter().any(|kind| *kind != FenceKind::Full));
+        tally
+    });
+    println!("{tally:?}");
+    assert!(tally.placed > 200 && tally.several > 100, "{tally:?}");
+}
+
+/// As many of a program's own fences are removable as any subset of them.
+#[test]
+fn removable_fences_against_brute_force() {
+    let tally = random_programs(3100..3400, |_, program, setup, name| {
+        let mut tally = Tally::default();
+        let own: Vec<Span> = program.own_fences().into_keys().collect();
+        let options = Options {
+            prune: true,
+            ..setup.options(&uniform(program))
+        };
+        let found = infer(program, &options, &Monitor::default());
+        let fences = match &found.outcome {
+            _ if own.is_empty() || own.len() > 5 => return tally,
+            Outcome::Correct(_) => PointSet::new(),
+            Outcome::Placed(placed) => placed.best.fences.clone(),
+            _ => return tally,
+        };
+        let without = |removed: &BTreeSet<Span>| {
+            setup.proves(&program.without_fences(removed).fenced(&fences))
+        };
+        let removed: BTreeSet<Span> = found.removable.expect("asked for").into_keys().collect();
+        let what = format!("{setup:?} {removed:?}\n{name}");
+        assert_eq!(without(&removed), Some(true), "{what}");
+        for chosen in combinations(own.len(), &[false, true]) {
+            let pairs = own.iter().zip(&chosen).filter(|(_, gone)| **gone);
+            let other: BTreeSet<Span> = pairs.map(|(span, _)| *span).collect();
+            let more = other.len() > removed.len();
+            assert!(!more || without(&other) != Some(true), "{other:?} {what}");
+        }
+        tally.placed = 1;
+        tally.several = usize::from(removed.len() < own.len());
+        tally
+    });
+    println!("{tally:?}");
+    assert!(tally.placed > 200 && tally.several > 10, "{tally:?}");
 }

@@ -23,8 +23,8 @@ const COLUMNS: [Abstraction; 5] = [
 ];
 
 /// Seconds and bytes for one cell.
-pub const SECONDS: u64 = 600;
-pub const MEMORY: u64 = 18 << 30;
+pub const SECONDS: u64 = 150;
+pub const MEMORY: u64 = 16 << 30;
 
 struct Row {
     name: &'static str,
@@ -91,7 +91,10 @@ const ROWS: [Row; 9] = [
             ("4045.9", 's'),
             ("", 'M'),
         ],
-        remark: "Theirs ran out of memory under FD and at PD2.",
+        remark: "Theirs ran out of memory under FD and at PD2. With `--timeout 800` and \
+                 `--max-memory 17G`, FD1 in paper mode ends with the optimum: 106.8 million \
+                 states, 1.14 billion transitions, 953 million updates, 179 formulas, 570 s on \
+                 a busy machine.",
     },
     Row {
         name: "Fast0",

@@ -24,6 +24,7 @@ use crate::program::{PointId, PointSet, Program, Property};
 use crate::space::{End, Exploration, Graph, Limits, Monitor, Search, StopReason, Tagger, explore};
 use crate::verify::{self, Abstraction, memory};
 use std::collections::VecDeque;
+use std::time::Instant;
 
 pub struct Eager<'w, 'a> {
     work: &'w mut Work<'a>,
@@ -79,6 +80,7 @@ impl<'w, 'a> Eager<'w, 'a> {
             _ => points::prepare(work)?,
         };
         let limits = &work.options.verify.limits;
+        let begin = Instant::now();
         let (psi, updates) = label(&graph, &mut prevention, limits, work.monitor)?;
         work.labelling = Some(Labelling {
             states: work.states - before.0,
@@ -86,6 +88,7 @@ impl<'w, 'a> Eager<'w, 'a> {
             formulas: prevention.formulas.count(),
             nodes: prevention.formulas.nodes(),
             updates,
+            time: begin.elapsed(),
         });
         if work.options.formula {
             work.formula = match shown {

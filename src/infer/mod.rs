@@ -31,6 +31,7 @@ use eager::Eager;
 use hitting::Costs;
 use lazy::Lazy;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use work::{Work, drive};
 
 /// How to infer.
@@ -194,6 +195,8 @@ pub struct Labelling {
     pub nodes: usize,
     /// How often a transition was taken into account.
     pub updates: u64,
+    /// The time that labelling took, without building the space.
+    pub time: Duration,
 }
 
 #[derive(Debug)]
