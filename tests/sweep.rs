@@ -305,7 +305,7 @@ fn a_broken_program_does_not_stop_the_others() {
     }
     assert!(
         ran.stdout
-            .contains("2 cells: 2 violated, 3 broken programs"),
+            .contains("2 cells under PSO: 2 violated, 3 broken programs"),
         "{ran:?}"
     );
     let cells = lines(&out, "cells.jsonl");

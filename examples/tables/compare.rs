@@ -18,7 +18,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 /// Time and memory for each cell.
-const SECONDS: u64 = 60;
+const SECONDS: u64 = 20;
 const MEMORY: u64 = 4 << 30;
 
 /// Small enough to be labelled whole.
@@ -79,7 +79,10 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, Box<dyn Error>>
     let all: Vec<&Entry> = entries.iter().collect();
     let plots = [
         ("plots/states.svg", html::states_plot(&all).standalone()),
-        ("plots/fences.svg", html::fences_plot(&all).standalone()),
+        (
+            "plots/precise.svg",
+            html::precision_plot(&entries).standalone(),
+        ),
         ("plots/time.svg", html::time_plot(&all).standalone()),
     ];
     // The page also has every minimal placement.

@@ -1,6 +1,7 @@
 //! What shows while cells run: bars on a terminal, a line for each finished cell elsewhere.
 
-use crate::experiment::{Cell, Entry};
+use crate::experiment::{Cell, Entry, short};
+use crate::report::describe::upper;
 use crate::report::text::{count, duration, grouped};
 use crate::space::Monitor;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -12,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// How far a sweep is.
 pub struct Board {
+    /// The folder of all programs, which is not worth repeating.
+    folder: String,
     total: usize,
     done: AtomicUsize,
     shown: Shown,
@@ -38,8 +41,8 @@ struct Running {
 }
 
 impl Board {
-    /// For this many cells, some of which are done.
-    pub fn new(quiet: bool, total: usize, done: usize) -> Board {
+    /// For this many cells, some of which are done, about programs in a folder.
+    pub fn new(quiet: bool, folder: String, total: usize, done: usize) -> Board {
         let shown = if quiet {
             Shown::Nothing
         } else if std::io::stderr().is_terminal() {
@@ -48,6 +51,7 @@ impl Board {
             Shown::Lines
         };
         Board {
+            folder,
             total,
             done: AtomicUsize::new(done),
             shown,
@@ -70,8 +74,15 @@ impl Board {
 
     pub fn started(&self, index: usize, cell: &Cell, monitor: &Arc<Monitor>) {
         if let Shown::Bars(bars) = &self.shown {
-            bars.add(index, cell, monitor);
+            bars.add(index, self.label(cell), monitor);
         }
+    }
+
+    /// A cell in few words: `verify mutex/peterson PSO FD(k=1)`.
+    fn label(&self, cell: &Cell) -> String {
+        let program = short(&self.folder, &cell.program);
+        let (model, buffers) = (upper(cell.model), cell.representation());
+        format!("{} {program} {model} {buffers}", cell.mode)
     }
 
     /// A cell ended without an answer, for now or for good.
@@ -89,18 +100,18 @@ impl Board {
             Shown::Bars(bars) => bars.overall.inc(1),
             Shown::Lines => {
                 let width = self.total.to_string().len();
-                let figures = [
+                let facts = [
+                    Some(entry.outcome()),
                     entry.fences().map(|fences| count(fences, "fence")),
                     entry.states().map(|states| count(states, "state")),
                     entry.measured.total_s.map(duration),
                 ];
-                let figures: Vec<String> = figures.into_iter().flatten().collect();
+                let facts: Vec<String> = facts.into_iter().flatten().collect();
+                let what = self.label(&entry.cell);
+                let facts = facts.join(", ");
                 super::complain(&format!(
-                    "[{done:>width$}/{}] {}: {} ({})\n",
-                    self.total,
-                    entry.cell,
-                    entry.outcome(),
-                    figures.join(", ")
+                    "[{done:>width$}/{}] {what}: {facts}\n",
+                    self.total
                 ));
             }
         }
@@ -126,11 +137,11 @@ impl Bars {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, index: usize, cell: &Cell, monitor: &Arc<Monitor>) {
+    fn add(&self, index: usize, what: String, monitor: &Arc<Monitor>) {
         let bar = self.all.add(ProgressBar::new_spinner());
         bar.set_style(style("{spinner} {wide_msg}"));
         let running = Running {
-            what: cell.to_string(),
+            what,
             bar,
             monitor: monitor.clone(),
             begin: Instant::now(),

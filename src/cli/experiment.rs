@@ -7,7 +7,9 @@ use super::programs::{self, Programs};
 use super::store::{Kept, Store};
 use super::verify::nearly_all_memory;
 use super::{Exit, Failure, complain, progress};
-use crate::experiment::{Budget, Cell, Entry, Event, Listed, Manifest, Settings, Word, run_all};
+use crate::experiment::{
+    Budget, Cell, Entry, Event, Listed, Manifest, Settings, Word, run_all, short_names,
+};
 use clap::ValueEnum;
 use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
@@ -107,7 +109,9 @@ fn run<F: ValueEnum + Send + Sync>(
 ) -> Result<(HashMap<Cell, Kept>, bool), Failure> {
     let open = |cell: &&Cell| !kept.contains_key(cell);
     let open: Vec<Cell> = cells.iter().filter(open).cloned().collect();
-    let board = Board::new(args.common.quiet, cells.len(), cells.len() - open.len());
+    let folder = short_names(&programs.listed);
+    let done = cells.len() - open.len();
+    let board = Board::new(args.common.quiet, folder, cells.len(), done);
     let monitor = progress::interruptible();
     let budget = Budget {
         threads: args.common.thread_count(),

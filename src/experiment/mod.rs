@@ -18,7 +18,7 @@ mod schedule;
 mod summary;
 
 pub use cell::{Buffers, Cell, EngineKind, Mode};
-pub use compare::{Comparison, Side, Winner, compare, comparison_cells};
+pub use compare::{AtK, Comparison, Side, Winner, compare, comparison_cells, over_all};
 pub use compare_text::{
     json as comparison_json, markdown as comparison_markdown, text as comparison_text,
 };

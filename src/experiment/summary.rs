@@ -5,6 +5,7 @@ use super::entry::{Entry, Word};
 use super::manifest::Listed;
 use crate::report::describe::upper;
 use crate::report::text::{self as words, Paint, grouped};
+use crate::verify::Model;
 use serde_json::{Value as Json, json};
 
 /// Whether to show what differs from run to run.
@@ -19,6 +20,14 @@ pub enum Columns {
 type Column = (&'static str, bool, fn(&Entry) -> String);
 
 const DASH: &str = "–";
+const OUTCOME: &str = "outcome";
+
+/// The model of all cells, if it is the same; it is said once then.
+fn only_model(entries: &[Entry]) -> Option<Model> {
+    let first = entries.first()?.cell.model;
+    let same = entries.iter().all(|entry| entry.cell.model == first);
+    same.then_some(first)
+}
 
 fn number(number: Option<u64>) -> String {
     number.map_or(DASH.to_string(), grouped)
@@ -27,11 +36,12 @@ fn number(number: Option<u64>) -> String {
 fn columns(entries: &[Entry], columns: Columns) -> Vec<Column> {
     let infers = entries.iter().any(|entry| entry.cell.mode == Mode::Infer);
     let verifies = entries.iter().any(|entry| entry.cell.mode == Mode::Verify);
-    let mut all: Vec<Column> = vec![
-        ("model", false, |e| upper(e.cell.model)),
-        ("buffers", false, |e| e.cell.representation()),
-        ("outcome", false, Entry::outcome),
-    ];
+    let mut all: Vec<Column> = Vec::new();
+    if only_model(entries).is_none() {
+        all.push(("model", false, |e| upper(e.cell.model)));
+    }
+    all.push(("buffers", false, |e| e.cell.representation()));
+    all.push((OUTCOME, false, Entry::outcome));
     if infers {
         all.push(("fences", true, |e| number(e.fences())));
     }
@@ -73,9 +83,11 @@ pub fn text(entries: &[Entry], programs: &[Listed], which: Columns, paint: Paint
         rows.push(row);
     }
     for listed in programs.iter().filter(|listed| listed.error.is_some()) {
-        let mut row = vec![String::new(); columns.len() + 1];
-        row[0] = short(&names, &listed.program);
-        row[3] = "broken".to_string();
+        let mut row = vec![short(&names, &listed.program)];
+        row.extend(columns.iter().map(|(name, ..)| match *name {
+            OUTCOME => "broken".to_string(),
+            _ => String::new(),
+        }));
         rows.push(row);
     }
     let mut right = vec![false];
@@ -108,7 +120,9 @@ fn totals(entries: &[Entry], programs: &[Listed]) -> String {
     if broken > 0 {
         parts.push(words::count(broken as u64, "broken program"));
     }
-    let cells = words::count(entries.len() as u64, "cell");
+    let model = only_model(entries).map(|model| format!(" under {}", upper(model)));
+    let model = model.unwrap_or_default();
+    let cells = format!("{}{model}", words::count(entries.len() as u64, "cell"));
     match parts.is_empty() {
         true => cells,
         false => format!("{cells}: {}", parts.join(", ")),
@@ -135,9 +149,14 @@ pub fn markdown(entries: &[Entry], programs: &[Listed], which: Columns) -> Strin
     for listed in programs {
         if let Some(error) = &listed.error {
             let first = error.lines().next().unwrap_or_default();
-            let empty = " |".repeat(columns.len().saturating_sub(3));
-            let program = escaped(&listed.program);
-            out.push_str(&format!("| {program} | | | {} |{empty}\n", escaped(first)));
+            out.push_str(&format!("| {} |", escaped(&listed.program)));
+            for (name, ..) in &columns {
+                match *name {
+                    OUTCOME => out.push_str(&format!(" {} |", escaped(first))),
+                    _ => out.push_str(" |"),
+                }
+            }
+            out.push('\n');
         }
     }
     out.push_str(&format!("\n{}\n", totals(entries, programs)));

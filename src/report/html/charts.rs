@@ -1,7 +1,7 @@
 //! Which plots there are: figures against k.
 
 use super::plot::{Plot, Series};
-use crate::experiment::{Buffers, EngineKind, Entry, Mode};
+use crate::experiment::{Buffers, EngineKind, Entry, Mode, compare, over_all};
 use crate::report::describe::upper;
 use crate::verify::Model;
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ pub fn states_plot(entries: &[&Entry]) -> Plot {
 }
 
 /// Fences against k, and the fewest there are.
-pub fn fences_plot(entries: &[&Entry]) -> Plot {
+fn fences_plot(entries: &[&Entry]) -> Plot {
     let figure: Figure = |entry| entry.fences().map(|fences| fences as f64);
     let mut plot = plot(
         "fences",
@@ -76,10 +76,48 @@ pub fn time_plot(entries: &[&Entry]) -> Plot {
     plot("time", entries, mode, true, " s", Mean::Geometric, figure)
 }
 
+/// How many programs FD and PD answer precisely, against k: those that are correct are proved,
+/// the others get the fewest fences.
+pub fn precision_plot(entries: &[Entry]) -> Plot {
+    let comparisons = compare(entries);
+    let at_k = over_all(&comparisons);
+    let series = SIDES
+        .iter()
+        .enumerate()
+        .map(|(index, (side, class))| Series {
+            name: side.to_string().to_uppercase(),
+            class,
+            dashed: false,
+            points: at_k
+                .iter()
+                .map(|at| (at.k, at.precise[index] as f64))
+                .collect(),
+        });
+    let compared = at_k.iter().map(|at| at.compared).max().unwrap_or(0);
+    Plot {
+        title: "precise answers against k".to_string(),
+        subtitle: format!("a proof, or the fewest fences; of {compared} programs"),
+        x: "k".to_string(),
+        log: false,
+        unit: "",
+        // Nothing is known without the fewest fences of some program.
+        series: if compared > 0 {
+            series.collect()
+        } else {
+            Vec::new()
+        },
+        faint: Vec::new(),
+    }
+}
+
 /// The plots over all programs, those that have something to show.
 pub fn overall(entries: &[Entry]) -> String {
-    let entries: Vec<&Entry> = entries.iter().collect();
-    drawn(&entries)
+    let precision = precision_plot(entries);
+    let all: Vec<&Entry> = entries.iter().collect();
+    match precision.is_empty() {
+        true => drawn(&all),
+        false => format!("<figure>{}</figure>{}", precision.svg(), drawn(&all)),
+    }
 }
 
 /// All plots of some cells.

@@ -10,7 +10,7 @@ mod plot;
 mod program;
 mod timeline;
 
-pub use charts::{fences_plot, states_plot, time_plot};
+pub use charts::{precision_plot, states_plot, time_plot};
 pub use plot::Plot;
 
 use crate::experiment::{Entry, Listed, short, short_names};

@@ -209,9 +209,10 @@ impl Plot {
     }
 
     fn figure(&self, y: f64) -> String {
-        match y >= 1.0 || y == 0.0 {
-            true => format!("{}{}", compact(y.round() as u64), self.unit),
-            false => format!("{y}{}", self.unit),
+        match y {
+            y if y >= 1.0 || y == 0.0 => format!("{}{}", compact(y.round() as u64), self.unit),
+            y if y >= 0.000_9 => format!("{:.0} m{}", y * 1e3, self.unit.trim()),
+            y => format!("{:.0} µ{}", y * 1e6, self.unit.trim()),
         }
     }
 }
