@@ -59,6 +59,8 @@ pub mod diagnostic;
 
 pub mod lang;
 
+pub mod import;
+
 pub mod program;
 
 pub mod lower;
@@ -75,9 +77,13 @@ pub mod concretise;
 
 pub mod verify;
 
+pub mod litmus;
+
 pub mod infer;
 
 pub mod replay;
+
+pub mod export;
 
 pub mod report;
 

@@ -1,9 +1,12 @@
 //! `fencesmith infer`.
 
-use super::args::{self, AbstractionName, Format};
+use super::args::{self, AbstractionName};
+use super::convert::converted;
+use super::input::{self, Input};
 use super::verify::{json_text, limits, upper};
-use super::{Exit, Failure, input, print, progress};
+use super::{Exit, Failure, print, progress};
 use crate::fences;
+use crate::import::Format;
 use crate::infer::{self, Inference, Optimality, Outcome, Placement, Reason, hitting::Costs, lazy};
 use crate::lang::ast::FenceKind;
 use crate::lang::printer::{Side, print_with_fences};
@@ -26,11 +29,12 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
             "--emit and --certificate need a single --model: the placements may differ",
         ));
     }
-    let (source, shared) = input::program(&args.file)?;
+    let input = input::program(&args.file, &args.common)?;
+    let source = input.source.clone();
     let program = if args.per_process {
-        shared.per_process()
+        input.program.per_process()
     } else {
-        shared
+        input.program.clone()
     };
     if matches!(
         args.buffers.abs,
@@ -72,6 +76,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         });
         let shown = Shown {
             args,
+            input: &input,
             source: &source,
             program: &program,
             options: &options,
@@ -82,11 +87,11 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         shown.emit()?;
         shown.certify()?;
         match args.common.format {
-            Format::Json => reports.push(shown.json()),
-            Format::Text => print(&shown.text())?,
+            args::Format::Json => reports.push(shown.json()),
+            args::Format::Text => print(&shown.text())?,
         }
     }
-    if args.common.format == Format::Json {
+    if args.common.format == args::Format::Json {
         print(&json_text(&reports))?;
     }
     Ok(exit)
@@ -124,6 +129,7 @@ fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<Costs
 /// An inference about to be shown.
 struct Shown<'a> {
     args: &'a args::Infer,
+    input: &'a Input,
     source: &'a Source,
     program: &'a Program,
     options: &'a infer::Options,
@@ -252,8 +258,33 @@ impl Shown<'_> {
 
     /// The lines around the fences, with the fences in place.
     fn excerpt(&self, placement: &Placement, paint: Paint) -> String {
+        if self.input.format != Format::Fen {
+            return self.foreign(placement);
+        }
         let fenced = self.printed(placement);
         text::excerpt(self.source.text(), &fenced, paint)
+    }
+
+    /// Where the fences go in a foreign text, which has no word for them.
+    fn foreign(&self, placement: &Placement) -> String {
+        let mut out = String::new();
+        for &point in &placement.fences {
+            let process = match self.program.points[point.index()].process {
+                Some(_) => String::new(),
+                None => format!(" in {}", self.template(point)),
+            };
+            let _ = writeln!(out, "  fence {}{process}", self.place(point));
+        }
+        out.push('\n');
+        out
+    }
+
+    /// The name of the process text that a point stands in.
+    fn template(&self, point: PointId) -> &str {
+        let template = self.program.points[point.index()].template;
+        let mut processes = self.program.processes.iter();
+        let process = processes.find(|process| process.template == template);
+        process.map_or("", |process| process.name.split('[').next().unwrap_or(""))
     }
 
     /// What happens without each fence.
@@ -315,7 +346,10 @@ impl Shown<'_> {
         let mut spots: Vec<_> = spots.map(|spot| (spot, FenceKind::Full)).collect();
         spots.sort();
         spots.dedup();
-        print_with_fences(self.source, &spots)
+        match self.input.format {
+            Format::Fen => print_with_fences(self.source, &spots),
+            _ => converted(self.input, &spots),
+        }
     }
 
     /// Writes the program with its fences.
@@ -324,6 +358,7 @@ impl Shown<'_> {
             return Ok(());
         };
         let text = match &self.found.outcome {
+            Outcome::Correct if self.input.format != Format::Fen => converted(self.input, &[]),
             Outcome::Correct => self.source.text().to_string(),
             Outcome::Placed(placed) => {
                 if let Some(point) = self.only_in_some(&placed.best) {
@@ -470,12 +505,6 @@ impl Shown<'_> {
             let point = &self.program.points[id.index()];
             let spot = point.spots[0];
             let at = self.source.position(spot.statement.start);
-            let template = self
-                .program
-                .processes
-                .iter()
-                .find(|p| p.template == point.template);
-            let template = template.map_or("", |p| p.name.split('[').next().unwrap_or(""));
             let mut fewer = placement.fences.clone();
             fewer.remove(&id);
             let program = self.program.fenced(&fewer);
@@ -484,7 +513,7 @@ impl Shown<'_> {
                 process: point
                     .process
                     .clone()
-                    .unwrap_or_else(|| template.to_string()),
+                    .unwrap_or_else(|| self.template(id).to_string()),
                 line: at.line,
                 column: at.column,
                 position: side_name(spot.side),

@@ -3,8 +3,10 @@
 
 mod args;
 mod check;
+mod convert;
 mod infer;
 mod input;
+mod litmus;
 mod progress;
 mod verify;
 
@@ -72,6 +74,8 @@ pub fn main() -> ExitCode {
         Command::Infer(infer) => infer::run(infer),
         Command::Check(check) => check::run(check),
         Command::Replay(replay) => verify::replay(replay),
+        Command::Litmus(litmus) => litmus::run(litmus),
+        Command::Convert(convert) => convert::run(convert),
     };
     let exit = result.unwrap_or_else(|failure| {
         complain(&failure.render(color));

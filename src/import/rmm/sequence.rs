@@ -1,0 +1,556 @@
+//! Statements of machines in the native language.
+
+use super::translate::{Text, World};
+use super::tree::{How, Kind, Location, Owner, Statement};
+use crate::diagnostic::Diagnostic;
+use crate::import::build;
+use crate::lang::ast::{BinaryOp, Condition, Expr, ExprKind, FenceKind, Place, Stmt, StmtKind};
+use crate::lang::report::Report;
+use crate::lang::value::Domain;
+use crate::lower::translate;
+use crate::program;
+use crate::source::Span;
+
+/// The code of one process on its way to the native language.
+pub struct Body<'b, 'm> {
+    text: &'b Text<'m>,
+    world: &'b World<'m>,
+    report: &'b mut Report,
+    /// The values that the scratch local takes.
+    scratch: Option<Domain>,
+}
+
+/// A location that is known, its domain, and what must hold for it to be meant.
+struct Known {
+    place: Place,
+    domain: Domain,
+    guard: Option<Expr>,
+}
+
+impl<'b, 'm> Body<'b, 'm> {
+    pub fn new(text: &'b Text<'m>, world: &'b World<'m>, report: &'b mut Report) -> Self {
+        Body {
+            text,
+            world,
+            report,
+            scratch: None,
+        }
+    }
+
+    /// The domain that the scratch local needs, if it is used.
+    pub fn scratch_domain(&self) -> Option<Domain> {
+        self.scratch
+    }
+
+    /// Statements in a row. Those that begin at one place come from one macro call, in
+    /// which no fence can be typed.
+    pub fn statements(&mut self, body: &[Statement]) -> Vec<Stmt> {
+        let mut groups: Vec<Vec<Stmt>> = Vec::new();
+        for statement in body {
+            let native = self.statement(statement);
+            let same = |group: &Vec<Stmt>| group[0].span.start == native.span.start;
+            match groups.last_mut() {
+                Some(group) if same(group) => group.push(native),
+                _ => groups.push(vec![native]),
+            }
+        }
+        let groups = groups.into_iter().map(|group| {
+            let span = group.iter().map(|s| s.span).reduce(Span::to);
+            match span {
+                Some(span) if group.len() > 1 => build::one(group, span),
+                _ => build::one(group, Span::new(0, 0)),
+            }
+        });
+        groups.collect()
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Stmt {
+        let native = self.unlabelled(statement);
+        match &statement.label {
+            None => native,
+            Some((label, span)) => {
+                let name = &self.text.labels[label.as_str()].0;
+                let mut labelled = build::labelled(name, *span, native);
+                if labelled.span.start == statement.span.start {
+                    // Label and statement come from one macro call.
+                    let block = build::block(vec![labelled], statement.span);
+                    labelled = build::stmt(StmtKind::Nofence(block), statement.span);
+                }
+                labelled
+            }
+        }
+    }
+
+    fn unlabelled(&mut self, statement: &Statement) -> Stmt {
+        let span = statement.span;
+        let kind = match &statement.kind {
+            Kind::Nop | Kind::Fence(None) => StmtKind::Skip,
+            Kind::Fence(Some(kind)) => StmtKind::Fence(*kind),
+            Kind::Read { register, from } => {
+                let Some((target, domain)) = self.register(register) else {
+                    return skip(span);
+                };
+                return self.at(from, span, |body, known| {
+                    body.read(known, &target, domain, span)
+                });
+            }
+            Kind::Await { from, value } => {
+                let value = self.expr(value);
+                return self.at(from, span, |body, known| body.wait(known, &value, span));
+            }
+            Kind::Write { to, value, how } => {
+                let value = self.expr(value);
+                return self.at(to, span, |body, known| {
+                    body.write(known, &value, *how, span)
+                });
+            }
+            Kind::Cas { at, old, new } => {
+                let (old, new) = (self.expr(old), self.expr(new));
+                return self.at(at, span, |body, known| {
+                    let mut inside = body.found(known, &old, span);
+                    inside.extend(body.stored(known, &new, span));
+                    vec![atomic(inside, span)]
+                });
+            }
+            Kind::Locked(branches) => return self.locked(branches, span),
+            Kind::Assign { register, value } => {
+                let Some((target, domain)) = self.register(register) else {
+                    return skip(span);
+                };
+                let value = self.expr(value);
+                let mut statements = self.guard(&value, domain, span);
+                statements.push(build::assign(&target, value, span));
+                return build::one(statements, span);
+            }
+            Kind::Assume(condition) => StmtKind::Assume(self.expr(condition)),
+            Kind::If {
+                condition,
+                then,
+                otherwise,
+            } => StmtKind::If {
+                condition: Condition::Expr(self.expr(condition)),
+                then: Box::new(self.statement(then)),
+                otherwise: otherwise.as_ref().map(|s| Box::new(self.statement(s))),
+            },
+            Kind::While { condition, body } => StmtKind::While {
+                condition: Condition::Expr(self.expr(condition)),
+                body: Box::new(self.statement(body)),
+            },
+            Kind::Goto(label, at) => match self.text.labels.get(label.as_str()) {
+                Some((native, _)) => StmtKind::Goto(build::name(native, *at)),
+                None => {
+                    self.wrong(*at, format!("unknown label '{label}'"));
+                    StmtKind::Skip
+                }
+            },
+            Kind::Either(branches) => {
+                let branches = branches.iter().map(|branch| {
+                    let statements = self.statements(branch);
+                    build::block(statements, span)
+                });
+                return choice(branches.collect(), span);
+            }
+            Kind::Block(body) => StmtKind::Block(build::block(self.statements(body), span)),
+        };
+        build::stmt(kind, span)
+    }
+
+    fn wrong(&mut self, span: Span, message: String) {
+        self.report.push(Diagnostic::error(span, message));
+    }
+
+    /// The local that a register is, and its domain.
+    fn register(&mut self, (name, span): &(String, Span)) -> Option<(String, Domain)> {
+        let known = self.text.registers.get(name.as_str()).cloned();
+        if known.is_none() {
+            self.wrong(*span, format!("unknown register '${name}'"));
+        }
+        known
+    }
+
+    /// The expression over locals.
+    fn expr(&mut self, expr: &Expr) -> Expr {
+        let kind = match &expr.kind {
+            ExprKind::Name(name) => {
+                let register = (name.clone(), expr.span);
+                let native = self.register(&register);
+                ExprKind::Name(native.map_or_else(|| name.clone(), |(native, _)| native))
+            }
+            ExprKind::Unary { op, operand } => ExprKind::Unary {
+                op: *op,
+                operand: Box::new(self.expr(operand)),
+            },
+            ExprKind::Binary { op, left, right } => ExprKind::Binary {
+                op: *op,
+                left: Box::new(self.expr(left)),
+                right: Box::new(self.expr(right)),
+            },
+            other => other.clone(),
+        };
+        build::expr(kind, expr.span)
+    }
+
+    /// The values an expression can have; none if it can leave 32 bits.
+    fn interval(&self, expr: &Expr) -> Option<Domain> {
+        let registers = self.text.registers.values();
+        let registers: Vec<&(String, Domain)> = registers.collect();
+        let lowered = translate(expr, &|kind| {
+            let ExprKind::Name(name) = kind else {
+                unreachable!("expressions of machines have no other leaves");
+            };
+            let domain = registers.iter().find(|(native, _)| native == name);
+            program::Expr::Atom(domain.map_or(Domain::INT, |(_, domain)| *domain))
+        });
+        lowered.interval(&|domain| *domain)
+    }
+
+    /// Waits for ever if the value lies outside the domain.
+    fn guard(&self, value: &Expr, domain: Domain, span: Span) -> Vec<Stmt> {
+        let inside = |d: Domain| domain.contains(d.low) && domain.contains(d.high);
+        match domain == Domain::INT || self.interval(value).is_some_and(inside) {
+            true => Vec::new(),
+            false => vec![build::assume(build::within(value.clone(), domain), span)],
+        }
+    }
+
+    /// The scratch local, which will hold values of a domain.
+    fn scratch(&mut self, domain: Domain, span: Span) -> Expr {
+        let old = self.scratch.unwrap_or(Domain { low: 0, high: 0 });
+        self.scratch = Some(Domain {
+            low: old.low.min(domain.low),
+            high: old.high.max(domain.high),
+        });
+        build::var(&self.text.scratch, span)
+    }
+
+    fn read(&mut self, known: &Known, target: &str, domain: Domain, span: Span) -> Vec<Stmt> {
+        let fits = domain.contains(known.domain.low) && domain.contains(known.domain.high);
+        if fits {
+            return vec![build::load(target, known.place.clone(), span)];
+        }
+        let found = self.scratch(known.domain, span);
+        let wait = build::not(build::within(found.clone(), domain));
+        vec![
+            self.repeat(known, wait, span),
+            build::assign(target, found, span),
+        ]
+    }
+
+    fn wait(&mut self, known: &Known, value: &Expr, span: Span) -> Vec<Stmt> {
+        let found = self.scratch(known.domain, span);
+        let wait = build::binary(BinaryOp::NotEqual, found, value.clone());
+        // A block of one statement, so that no fence can stand inside.
+        let repeat = self.repeat(known, wait, span);
+        vec![build::stmt(
+            StmtKind::Nofence(build::block(vec![repeat], span)),
+            span,
+        )]
+    }
+
+    /// Loads into the scratch local while a condition holds.
+    fn repeat(&self, known: &Known, condition: Expr, span: Span) -> Stmt {
+        let load = build::load(&self.text.scratch, known.place.clone(), span);
+        let kind = StmtKind::DoWhile {
+            body: Box::new(load),
+            condition: Condition::Expr(condition),
+        };
+        build::stmt(kind, span)
+    }
+
+    fn write(&mut self, known: &Known, value: &Expr, how: How, span: Span) -> Vec<Stmt> {
+        let stored = self.stored(known, value, span);
+        match how {
+            How::Plain => stored,
+            How::Locked => vec![atomic(stored, span)],
+            How::StoreStore => {
+                let fence = || build::stmt(StmtKind::Fence(FenceKind::StoreStore), span);
+                let mut statements = stored;
+                let store = statements.len() - 1;
+                statements.insert(store, fence());
+                statements.push(fence());
+                statements
+            }
+        }
+    }
+
+    /// A store, blocked if the value lies outside the domain.
+    fn stored(&mut self, known: &Known, value: &Expr, span: Span) -> Vec<Stmt> {
+        let mut statements = self.guard(value, known.domain, span);
+        statements.push(build::store(known.place.clone(), value.clone(), span));
+        statements
+    }
+
+    /// A load that must find a value, inside an atomic block.
+    fn found(&mut self, known: &Known, value: &Expr, span: Span) -> Vec<Stmt> {
+        let found = self.scratch(known.domain, span);
+        let equal = build::binary(BinaryOp::Equal, found, value.clone());
+        vec![
+            build::load(&self.text.scratch, known.place.clone(), span),
+            build::assume(equal, span),
+        ]
+    }
+
+    /// `locked{ … or … }`: one of several atomic blocks.
+    fn locked(&mut self, branches: &[Vec<Statement>], span: Span) -> Stmt {
+        if !branches.iter().any(|branch| writes(branch)) {
+            let message = "a locked block that writes nothing is not supported".to_string();
+            self.report.push(
+                Diagnostic::error(span, message)
+                    .help("without a write it does not wait for the buffers; leave `locked` out"),
+            );
+            return skip(span);
+        }
+        let mut blocks = Vec::new();
+        for branch in branches {
+            let mut inside = Vec::new();
+            for statement in branch {
+                self.inside(statement, &mut inside);
+            }
+            blocks.push(build::block(vec![atomic(inside, span)], span));
+        }
+        if let [only] = &mut blocks[..]
+            && let Some(crate::lang::ast::Member::Statement(only)) = only.members.pop()
+        {
+            return only;
+        }
+        let either = choice(blocks, span);
+        build::stmt(StmtKind::Nofence(build::block(vec![either], span)), span)
+    }
+
+    /// A statement inside a locked block.
+    fn inside(&mut self, statement: &Statement, out: &mut Vec<Stmt>) {
+        let span = statement.span;
+        if let Some((label, at)) = &statement.label {
+            let message = format!("the label '{label}' cannot stand in a locked block");
+            self.wrong(*at, message);
+        }
+        match &statement.kind {
+            Kind::Nop | Kind::Fence(_) => {}
+            Kind::Block(body) => body.iter().for_each(|s| self.inside(s, out)),
+            Kind::Assume(condition) => out.push(build::assume(self.expr(condition), span)),
+            Kind::Assign { .. } => match self.unlabelled(statement) {
+                Stmt {
+                    kind: StmtKind::Nofence(block),
+                    ..
+                } => out.extend(block.members.into_iter().filter_map(|m| match m {
+                    crate::lang::ast::Member::Statement(statement) => Some(statement),
+                    crate::lang::ast::Member::Locals(_) => None,
+                })),
+                assign => out.push(assign),
+            },
+            Kind::Read { register, from } => {
+                let (Some((target, domain)), Some(known)) =
+                    (self.register(register), self.only(from))
+                else {
+                    return;
+                };
+                let found = self.scratch(known.domain, span);
+                out.push(build::load(&self.text.scratch, known.place, span));
+                out.push(build::assume(build::within(found.clone(), domain), span));
+                out.push(build::assign(&target, found, span));
+            }
+            Kind::Await { from, value } => {
+                if let Some(known) = self.only(from) {
+                    let value = self.expr(value);
+                    out.extend(self.found(&known, &value, span));
+                }
+            }
+            Kind::Write {
+                to,
+                value,
+                how: How::Plain,
+            } => {
+                if let Some(known) = self.only(to) {
+                    let value = self.expr(value);
+                    out.extend(self.stored(&known, &value, span));
+                }
+            }
+            _ => {
+                let message = "this statement cannot stand in a locked block".to_string();
+                self.wrong(span, message);
+            }
+        }
+    }
+
+    /// The location that is meant, where only one can be.
+    fn only(&mut self, location: &Location) -> Option<Known> {
+        let mut all = self.locations(location);
+        if all.len() > 1 {
+            let message = "a pointer with more than one target cannot stand in a locked block";
+            self.wrong(location.span, message.to_string());
+        }
+        all.pop()
+    }
+
+    /// A statement on a location: one branch for each that a pointer can mean.
+    fn at(
+        &mut self,
+        location: &Location,
+        span: Span,
+        each: impl Fn(&mut Self, &Known) -> Vec<Stmt>,
+    ) -> Stmt {
+        let known = self.locations(location);
+        if let [only] = &known[..]
+            && only.guard.is_none()
+        {
+            return build::one(each(self, only), span);
+        }
+        let mut branches = Vec::new();
+        for known in &known {
+            let mut statements = Vec::new();
+            statements.extend(known.guard.clone().map(|guard| build::assume(guard, span)));
+            statements.extend(each(self, known));
+            branches.push(build::block(statements, span));
+        }
+        let either = choice(branches, span);
+        build::stmt(StmtKind::Nofence(build::block(vec![either], span)), span)
+    }
+
+    /// Every location that may be meant; none if it is unknown, which is reported.
+    fn locations(&mut self, location: &Location) -> Vec<Known> {
+        let span = location.span;
+        let known = match &location.kind {
+            Owner::Global(name) => {
+                let globals = self.world.globals.iter();
+                let found = globals
+                    .enumerate()
+                    .find(|(_, (global, _))| global.name == *name);
+                match found {
+                    Some((index, _)) => Ok(vec![self.global(index, None, span)]),
+                    None if self.world.owned.contains_key(name.as_str()) => Err(format!(
+                        "'{name}' belongs to processes: write `{name}[my]` or `{name}[0]`"
+                    )),
+                    None => Err(format!("unknown variable '{name}'")),
+                }
+            }
+            Owner::Own(name) => self.owned(name, span, Some),
+            Owner::Other(name, other) => {
+                let (other, processes) = (*other, self.world.processes);
+                self.owned(name, span, |process| {
+                    let other = if other < process {
+                        other
+                    } else {
+                        other.checked_add(1)?
+                    };
+                    (other < processes).then_some(other)
+                })
+            }
+            Owner::Pointer(pointer) => self.pointed(pointer, span),
+        };
+        known.unwrap_or_else(|message| {
+            self.wrong(span, message);
+            Vec::new()
+        })
+    }
+
+    fn global(&self, index: usize, guard: Option<Expr>, span: Span) -> Known {
+        let (variable, native) = &self.world.globals[index];
+        Known {
+            place: build::scalar(native, span),
+            domain: variable.domain,
+            guard,
+        }
+    }
+
+    /// The variable of another process, or the own one; `whose` gives its owner.
+    fn owned(
+        &self,
+        name: &str,
+        span: Span,
+        whose: impl Fn(u32) -> Option<u32>,
+    ) -> Result<Vec<Known>, String> {
+        let Some(owned) = self.world.owned.get(name) else {
+            return Err(format!("no process has a variable '{name}'"));
+        };
+        let copies = self.text.first..self.text.first + self.text.copies;
+        let mut owners = Vec::new();
+        for copy in copies {
+            match whose(copy) {
+                Some(owner) if owned.owners.contains_key(&owner) => owners.push((copy, owner)),
+                Some(owner) => return Err(format!("process {owner} has no variable '{name}'")),
+                None => return Err(format!("process {copy} has no such other process")),
+            }
+        }
+        let number = |n: u32| build::int(i32::try_from(n).unwrap_or(0), span);
+        let (_, first) = owners[0];
+        let index = match &self.text.parameter {
+            None => number(first),
+            Some(_) if owners.iter().all(|(_, owner)| *owner == first) => number(first),
+            Some(i) if owners.iter().all(|(copy, owner)| copy == owner) => build::var(i, span),
+            Some(i) => {
+                // Copies up to the other's number skip themselves.
+                let (_, last) = owners[owners.len() - 1];
+                let upto = build::binary(BinaryOp::LessEqual, build::var(i, span), number(last));
+                let kind = ExprKind::Conditional {
+                    condition: Box::new(upto),
+                    then: Box::new(number(first)),
+                    otherwise: Box::new(number(last)),
+                };
+                build::expr(kind, span)
+            }
+        };
+        Ok(vec![Known {
+            place: Place {
+                name: build::name(&owned.native, span),
+                index: owned.is_array().then(|| Box::new(index)),
+                span,
+            },
+            domain: owned.domain,
+            guard: None,
+        }])
+    }
+
+    /// The globals that a pointer can point to.
+    fn pointed(&mut self, pointer: &Expr, span: Span) -> Result<Vec<Known>, String> {
+        let pointer = self.expr(pointer);
+        let globals = self.world.globals.len();
+        if let ExprKind::Int(index) = pointer.kind {
+            return match usize::try_from(index) {
+                Ok(index) if index < globals => Ok(vec![self.global(index, None, span)]),
+                _ => Err(format!(
+                    "the pointer [{index}] points to none of the {globals} variables"
+                )),
+            };
+        }
+        let values = self.interval(&pointer).unwrap_or(Domain::INT);
+        let mut known = Vec::new();
+        for index in 0..globals {
+            let number = i32::try_from(index).unwrap_or(i32::MAX);
+            if values.contains(number) {
+                let equal =
+                    build::binary(BinaryOp::Equal, pointer.clone(), build::int(number, span));
+                known.push(self.global(index, Some(equal), span));
+            }
+        }
+        match known.is_empty() {
+            true => Err("this pointer can point to no variable".to_string()),
+            false => Ok(known),
+        }
+    }
+}
+
+fn skip(span: Span) -> Stmt {
+    build::stmt(StmtKind::Skip, span)
+}
+
+fn atomic(statements: Vec<Stmt>, span: Span) -> Stmt {
+    build::stmt(StmtKind::Atomic(build::block(statements, span)), span)
+}
+
+/// One of several blocks.
+fn choice(branches: Vec<crate::lang::ast::Block>, span: Span) -> Stmt {
+    let mut branches = branches;
+    match branches.len() {
+        1 => build::stmt(StmtKind::Block(branches.remove(0)), span),
+        _ => build::stmt(StmtKind::Either(branches), span),
+    }
+}
+
+/// Whether some statement writes.
+fn writes(body: &[Statement]) -> bool {
+    body.iter().any(|statement| match &statement.kind {
+        Kind::Write { .. } => true,
+        Kind::Block(body) => writes(body),
+        _ => false,
+    })
+}
