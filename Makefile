@@ -1,7 +1,7 @@
 CARGO ?= cargo
 FENCESMITH = target/release/fencesmith
 
-.PHONY: help demo build test check bench bench-peers tables
+.PHONY: help demo build test test-spin check bench bench-litmus bench-peers tables
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -16,6 +16,10 @@ build:
 test: ## run all tests
 	$(CARGO) test --locked
 
+test-spin: ## compare the whole suite with Spin, which is installed if it is missing
+	command -v spin >/dev/null || { sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get update -q && $$sudo apt-get install -y -q spin gcc; }
+	FENCESMITH_SPIN=all $(CARGO) test --locked --test spin -- --nocapture
+
 tables: ## regenerate everything in results/
 	$(CARGO) run --release --locked --example tables
 
@@ -26,6 +30,9 @@ check: ## formatting, lints and documentation without warnings
 
 bench: ## exploration speed on programs of growing size; ARGS="--quick"
 	$(CARGO) bench --locked --bench explore -- $(ARGS)
+
+bench-litmus: ## litmus tests a minute; ARGS=3000 tests
+	$(CARGO) bench --locked --bench litmus -- $(ARGS)
 
 bench-peers: ## the explorer beside Spin on one program
 	benches/peers/run.sh

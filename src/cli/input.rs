@@ -1,7 +1,7 @@
 //! Reading files.
 
-use super::Failure;
 use super::args::Common;
+use super::{Failure, complain};
 use crate::import::{self, Format};
 use crate::lang::ast::Ast;
 use crate::lang::resolve::resolve;
@@ -62,12 +62,17 @@ pub fn program(path: &Path, common: &Common) -> Result<Input, Failure> {
     let compiled = import::read(format, &source, &common.forbid)
         .and_then(|ast| resolve(&ast).map(|symbols| (lower(&ast, &symbols), ast)));
     match compiled {
-        Ok((program, ast)) => Ok(Input {
-            source,
-            format,
-            ast,
-            program,
-        }),
+        Ok((program, ast)) => {
+            if format == Format::Trencher && common.forbid.is_empty() && !common.quiet {
+                complain("warning: automata have no property; name states with --forbid\n");
+            }
+            Ok(Input {
+                source,
+                format,
+                ast,
+                program,
+            })
+        }
         Err(diagnostics) => Err(Failure::Program(source, diagnostics)),
     }
 }

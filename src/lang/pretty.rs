@@ -244,7 +244,13 @@ fn inline(statement: &Stmt) -> Option<String> {
             body,
             condition: tested,
         } => {
-            let body = simple(body)?;
+            let body = match &body.kind {
+                StmtKind::Block(block) => match &block.members[..] {
+                    [Member::Statement(only)] => simple(only)?,
+                    _ => return None,
+                },
+                _ => simple(body)?,
+            };
             Some(format!("do {{ {body} }} while ({});", condition(tested)))
         }
         _ => simple(statement),

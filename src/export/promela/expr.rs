@@ -61,10 +61,21 @@ impl Piece {
 
     /// When the value is defined and lies in a range; none if always.
     pub fn within(&self, domain: Domain) -> Option<String> {
-        let (low, high) = (i64::from(domain.low), i64::from(domain.high));
-        let outside = self.low < low || self.high > high;
-        let inside = outside.then(|| format!("({low} <= {0} && {0} <= {high})", self.text));
-        both(self.defined.clone(), inside)
+        let (least, most) = (domain.low, domain.high);
+        let low =
+            (self.low < least.into()).then(|| format!("({} <= {})", number(least), self.text));
+        let high =
+            (self.high > most.into()).then(|| format!("({} <= {})", self.text, number(most)));
+        both(self.defined.clone(), both(low, high))
+    }
+}
+
+/// A number as C reads it: the least one has no literal.
+pub fn number(value: i32) -> String {
+    match value {
+        i32::MIN => "(-2147483647 - 1)".to_string(),
+        0.. => value.to_string(),
+        _ => format!("({value})"),
     }
 }
 
@@ -82,16 +93,10 @@ pub fn piece<A>(
     leaf: &dyn Fn(&A) -> Result<Piece, Refused>,
 ) -> Result<Piece, Refused> {
     match expr {
-        Expr::Const(value) => Ok(Piece::plain(
-            match value {
-                0.. => value.to_string(),
-                _ => format!("({value})"),
-            },
-            Domain {
-                low: *value,
-                high: *value,
-            },
-        )),
+        Expr::Const(value) => {
+            let (low, high) = (*value, *value);
+            Ok(Piece::plain(number(*value), Domain { low, high }))
+        }
         Expr::Atom(atom) => leaf(atom),
         Expr::Unary(UnaryOp::Not, operand) => {
             let operand = piece(operand, leaf)?;
@@ -148,7 +153,7 @@ fn joined(op: BinaryOp, left: Piece, right: Piece) -> Result<Piece, Refused> {
         defined: both(left.defined.clone(), right.defined.clone()),
         ..Piece::plain(format!("({a} {sign} {b})"), Domain::BOOL)
     };
-    let number = |sign: &str, corners: &[i64]| {
+    let sum = |sign: &str, corners: &[i64]| {
         fitting(Piece {
             text: format!("({a} {sign} {b})"),
             defined: both(left.defined.clone(), right.defined.clone()),
@@ -167,8 +172,8 @@ fn joined(op: BinaryOp, left: Piece, right: Piece) -> Result<Piece, Refused> {
         }
     };
     match op {
-        BinaryOp::Add => number("+", &[left.low + right.low, left.high + right.high]),
-        BinaryOp::Sub => number("-", &[left.low - right.high, left.high - right.low]),
+        BinaryOp::Add => sum("+", &[left.low + right.low, left.high + right.high]),
+        BinaryOp::Sub => sum("-", &[left.low - right.high, left.high - right.low]),
         BinaryOp::Mul => {
             let corners = [
                 left.low * right.low,
@@ -176,7 +181,7 @@ fn joined(op: BinaryOp, left: Piece, right: Piece) -> Result<Piece, Refused> {
                 left.high * right.low,
                 left.high * right.high,
             ];
-            number("*", &corners)
+            sum("*", &corners)
         }
         BinaryOp::Div | BinaryOp::Rem => divided(op, &left, &right),
         BinaryOp::Less => Ok(truth("<")),

@@ -21,7 +21,7 @@ use crate::report::describe::one_line;
 use crate::source::{Source, Span};
 use crate::verify::Model;
 use buffers::Buffers;
-use expr::{Piece, Refused, piece};
+use expr::{Piece, Refused, number, piece};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -177,7 +177,7 @@ impl<'p> Promela<'p> {
                 let ty = ty([local.domain, zero].into_iter());
                 let initial = match local.initial {
                     Initial::Value(0) | Initial::Any => String::new(),
-                    Initial::Value(value) => format!(" = {value}"),
+                    Initial::Value(value) => format!(" = {}", number(value)),
                 };
                 let _ = writeln!(out, "{ty} {name}{initial};");
             }
@@ -301,12 +301,12 @@ impl<'p> Promela<'p> {
     fn init(&self, errors: &mut Errors) -> String {
         let mut out = "\ninit\n{\n        atomic {\n".to_string();
         let nowhere = Span::new(0, 0);
-        for (number, place) in self.program.places.iter().enumerate() {
-            let name = format!("mem[{}]", self.places[number]);
+        for (index, place) in self.program.places.iter().enumerate() {
+            let name = format!("mem[{}]", self.places[index]);
             match place.initial {
                 Initial::Value(0) => {}
                 Initial::Value(value) => {
-                    let _ = writeln!(out, "                {name} = {value};");
+                    let _ = writeln!(out, "                {name} = {};", number(value));
                 }
                 Initial::Any => match choose(&name, place.domain) {
                     Ok(text) => out.push_str(&text),
@@ -362,6 +362,8 @@ fn choose(name: &str, domain: Domain) -> Result<String, Refused> {
         return Err(Refused::choices(domain));
     }
     let values = domain.low..=domain.high;
-    let branches: Vec<String> = values.map(|value| format!(":: {name} = {value}")).collect();
+    let branches: Vec<String> = values
+        .map(|value| format!(":: {name} = {}", number(value)))
+        .collect();
     Ok(format!("                if {} fi;\n", branches.join(" ")))
 }

@@ -127,14 +127,16 @@ impl Promela<'_> {
         }
         let mut steps = Vec::new();
         let defined = both(low.defined.clone(), high.defined.clone());
-        let wrong = format!(
-            "({0} <= {1} && ({0} < {2} || {1} > {3}))",
-            low.text, high.text, domain.low, domain.high
-        );
-        let wrong = match &defined {
-            None => wrong,
-            Some(defined) => format!("(!{defined} || {wrong})"),
-        };
+        // Of an empty range nothing can be chosen; of a range that leaves the local's, an
+        // outside value is an error.
+        let fits = both(low.within(domain), high.within(domain));
+        let wrong = fits.map(|fits| {
+            let outside = format!("({} <= {} && !{fits})", low.text, high.text);
+            match &defined {
+                None => outside,
+                Some(defined) => format!("(!{defined} || {outside})"),
+            }
+        });
         for value in least..=most {
             let guard = format!("{} <= {value} && {value} <= {}", low.text, high.text);
             let mut guards: Vec<String> = defined.clone().into_iter().collect();
@@ -142,10 +144,10 @@ impl Promela<'_> {
             let actions = vec![format!("{name} = {value}"), go_on.to_string()];
             steps.push(Step { guards, actions });
         }
-        steps.push(Step {
+        steps.extend(wrong.map(|wrong| Step {
             guards: vec![wrong],
             actions: vec!["assert(false)".to_string()],
-        });
+        }));
         Ok(steps)
     }
 

@@ -10,6 +10,7 @@
 //! macro call is one instruction as far as fences are concerned. A process waits at
 //! locked statements until all its buffers are empty.
 
+mod location;
 mod macros;
 mod parse;
 mod sequence;

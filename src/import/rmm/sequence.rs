@@ -1,10 +1,11 @@
 //! Statements of machines in the native language.
 
+use super::location::Known;
 use super::translate::{Text, World};
-use super::tree::{How, Kind, Location, Owner, Statement};
+use super::tree::{How, Kind, Location, Statement};
 use crate::diagnostic::Diagnostic;
 use crate::import::build;
-use crate::lang::ast::{BinaryOp, Condition, Expr, ExprKind, FenceKind, Place, Stmt, StmtKind};
+use crate::lang::ast::{BinaryOp, Condition, Expr, ExprKind, FenceKind, Stmt, StmtKind};
 use crate::lang::report::Report;
 use crate::lang::value::Domain;
 use crate::lower::translate;
@@ -13,18 +14,11 @@ use crate::source::Span;
 
 /// The code of one process on its way to the native language.
 pub struct Body<'b, 'm> {
-    text: &'b Text<'m>,
-    world: &'b World<'m>,
+    pub(super) text: &'b Text<'m>,
+    pub(super) world: &'b World<'m>,
     report: &'b mut Report,
     /// The values that the scratch local takes.
     scratch: Option<Domain>,
-}
-
-/// A location that is known, its domain, and what must hold for it to be meant.
-struct Known {
-    place: Place,
-    domain: Domain,
-    guard: Option<Expr>,
 }
 
 impl<'b, 'm> Body<'b, 'm> {
@@ -155,7 +149,7 @@ impl<'b, 'm> Body<'b, 'm> {
         build::stmt(kind, span)
     }
 
-    fn wrong(&mut self, span: Span, message: String) {
+    pub(super) fn wrong(&mut self, span: Span, message: String) {
         self.report.push(Diagnostic::error(span, message));
     }
 
@@ -169,7 +163,7 @@ impl<'b, 'm> Body<'b, 'm> {
     }
 
     /// The expression over locals.
-    fn expr(&mut self, expr: &Expr) -> Expr {
+    pub(super) fn expr(&mut self, expr: &Expr) -> Expr {
         let kind = match &expr.kind {
             ExprKind::Name(name) => {
                 let register = (name.clone(), expr.span);
@@ -191,7 +185,7 @@ impl<'b, 'm> Body<'b, 'm> {
     }
 
     /// The values an expression can have; none if it can leave 32 bits.
-    fn interval(&self, expr: &Expr) -> Option<Domain> {
+    pub(super) fn interval(&self, expr: &Expr) -> Option<Domain> {
         let registers = self.text.registers.values();
         let registers: Vec<&(String, Domain)> = registers.collect();
         let lowered = translate(expr, &|kind| {
@@ -206,7 +200,7 @@ impl<'b, 'm> Body<'b, 'm> {
 
     /// Waits for ever if the value lies outside the domain.
     fn guard(&self, value: &Expr, domain: Domain, span: Span) -> Vec<Stmt> {
-        let inside = |d: Domain| domain.contains(d.low) && domain.contains(d.high);
+        let inside = |values: Domain| covers(domain, values);
         match domain == Domain::INT || self.interval(value).is_some_and(inside) {
             true => Vec::new(),
             false => vec![build::assume(build::within(value.clone(), domain), span)],
@@ -224,8 +218,7 @@ impl<'b, 'm> Body<'b, 'm> {
     }
 
     fn read(&mut self, known: &Known, target: &str, domain: Domain, span: Span) -> Vec<Stmt> {
-        let fits = domain.contains(known.domain.low) && domain.contains(known.domain.high);
-        if fits {
+        if covers(domain, known.domain) {
             return vec![build::load(target, known.place.clone(), span)];
         }
         let found = self.scratch(known.domain, span);
@@ -344,6 +337,9 @@ impl<'b, 'm> Body<'b, 'm> {
                 else {
                     return;
                 };
+                if covers(domain, known.domain) {
+                    return out.push(build::load(&target, known.place, span));
+                }
                 let found = self.scratch(known.domain, span);
                 out.push(build::load(&self.text.scratch, known.place, span));
                 out.push(build::assume(build::within(found.clone(), domain), span));
@@ -372,16 +368,6 @@ impl<'b, 'm> Body<'b, 'm> {
         }
     }
 
-    /// The location that is meant, where only one can be.
-    fn only(&mut self, location: &Location) -> Option<Known> {
-        let mut all = self.locations(location);
-        if all.len() > 1 {
-            let message = "a pointer with more than one target cannot stand in a locked block";
-            self.wrong(location.span, message.to_string());
-        }
-        all.pop()
-    }
-
     /// A statement on a location: one branch for each that a pointer can mean.
     fn at(
         &mut self,
@@ -405,128 +391,11 @@ impl<'b, 'm> Body<'b, 'm> {
         let either = choice(branches, span);
         build::stmt(StmtKind::Nofence(build::block(vec![either], span)), span)
     }
+}
 
-    /// Every location that may be meant; none if it is unknown, which is reported.
-    fn locations(&mut self, location: &Location) -> Vec<Known> {
-        let span = location.span;
-        let known = match &location.kind {
-            Owner::Global(name) => {
-                let globals = self.world.globals.iter();
-                let found = globals
-                    .enumerate()
-                    .find(|(_, (global, _))| global.name == *name);
-                match found {
-                    Some((index, _)) => Ok(vec![self.global(index, None, span)]),
-                    None if self.world.owned.contains_key(name.as_str()) => Err(format!(
-                        "'{name}' belongs to processes: write `{name}[my]` or `{name}[0]`"
-                    )),
-                    None => Err(format!("unknown variable '{name}'")),
-                }
-            }
-            Owner::Own(name) => self.owned(name, span, Some),
-            Owner::Other(name, other) => {
-                let (other, processes) = (*other, self.world.processes);
-                self.owned(name, span, |process| {
-                    let other = if other < process {
-                        other
-                    } else {
-                        other.checked_add(1)?
-                    };
-                    (other < processes).then_some(other)
-                })
-            }
-            Owner::Pointer(pointer) => self.pointed(pointer, span),
-        };
-        known.unwrap_or_else(|message| {
-            self.wrong(span, message);
-            Vec::new()
-        })
-    }
-
-    fn global(&self, index: usize, guard: Option<Expr>, span: Span) -> Known {
-        let (variable, native) = &self.world.globals[index];
-        Known {
-            place: build::scalar(native, span),
-            domain: variable.domain,
-            guard,
-        }
-    }
-
-    /// The variable of another process, or the own one; `whose` gives its owner.
-    fn owned(
-        &self,
-        name: &str,
-        span: Span,
-        whose: impl Fn(u32) -> Option<u32>,
-    ) -> Result<Vec<Known>, String> {
-        let Some(owned) = self.world.owned.get(name) else {
-            return Err(format!("no process has a variable '{name}'"));
-        };
-        let copies = self.text.first..self.text.first + self.text.copies;
-        let mut owners = Vec::new();
-        for copy in copies {
-            match whose(copy) {
-                Some(owner) if owned.owners.contains_key(&owner) => owners.push((copy, owner)),
-                Some(owner) => return Err(format!("process {owner} has no variable '{name}'")),
-                None => return Err(format!("process {copy} has no such other process")),
-            }
-        }
-        let number = |n: u32| build::int(i32::try_from(n).unwrap_or(0), span);
-        let (_, first) = owners[0];
-        let index = match &self.text.parameter {
-            None => number(first),
-            Some(_) if owners.iter().all(|(_, owner)| *owner == first) => number(first),
-            Some(i) if owners.iter().all(|(copy, owner)| copy == owner) => build::var(i, span),
-            Some(i) => {
-                // Copies up to the other's number skip themselves.
-                let (_, last) = owners[owners.len() - 1];
-                let upto = build::binary(BinaryOp::LessEqual, build::var(i, span), number(last));
-                let kind = ExprKind::Conditional {
-                    condition: Box::new(upto),
-                    then: Box::new(number(first)),
-                    otherwise: Box::new(number(last)),
-                };
-                build::expr(kind, span)
-            }
-        };
-        Ok(vec![Known {
-            place: Place {
-                name: build::name(&owned.native, span),
-                index: owned.is_array().then(|| Box::new(index)),
-                span,
-            },
-            domain: owned.domain,
-            guard: None,
-        }])
-    }
-
-    /// The globals that a pointer can point to.
-    fn pointed(&mut self, pointer: &Expr, span: Span) -> Result<Vec<Known>, String> {
-        let pointer = self.expr(pointer);
-        let globals = self.world.globals.len();
-        if let ExprKind::Int(index) = pointer.kind {
-            return match usize::try_from(index) {
-                Ok(index) if index < globals => Ok(vec![self.global(index, None, span)]),
-                _ => Err(format!(
-                    "the pointer [{index}] points to none of the {globals} variables"
-                )),
-            };
-        }
-        let values = self.interval(&pointer).unwrap_or(Domain::INT);
-        let mut known = Vec::new();
-        for index in 0..globals {
-            let number = i32::try_from(index).unwrap_or(i32::MAX);
-            if values.contains(number) {
-                let equal =
-                    build::binary(BinaryOp::Equal, pointer.clone(), build::int(number, span));
-                known.push(self.global(index, Some(equal), span));
-            }
-        }
-        match known.is_empty() {
-            true => Err("this pointer can point to no variable".to_string()),
-            false => Ok(known),
-        }
-    }
+/// Every value of the second domain lies in the first.
+fn covers(domain: Domain, values: Domain) -> bool {
+    domain.contains(values.low) && domain.contains(values.high)
 }
 
 fn skip(span: Span) -> Stmt {

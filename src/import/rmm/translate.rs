@@ -6,8 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::import::names::Names;
 use crate::lang::ast::{
-    self, Ast, BinaryOp, Expr, ExprKind, Init, Item, Name, Parameter, ProcessRef, Property,
-    PropertyKind, Range,
+    self, Ast, BinaryOp, Declaration, Expr, ExprKind, Init, Item, Name, Parameter, ProcessRef,
+    Property, PropertyKind, Range,
 };
 use crate::lang::report::Report;
 use crate::lang::value::Domain;
@@ -219,7 +219,15 @@ impl<'m> Text<'m> {
         let mut body = Body::new(self, world, report);
         let statements = body.statements(&process.body);
         let scratch = body.scratch_domain();
-        let mut locals = Vec::new();
+        let mut locals: Vec<(Domain, Declaration)> = Vec::new();
+        let mut declare = |domain: Domain, variable: ast::Variable| match locals.last_mut() {
+            Some((same, declaration)) if *same == domain => declaration.variables.push(variable),
+            _ => {
+                let span = variable.name.span;
+                let ty = build::range(domain, span);
+                locals.push((domain, build::declare(ty, vec![variable], span)));
+            }
+        };
         for register in &process.registers {
             let (native, domain) = &self.registers[register.name.as_str()];
             let span = register.span;
@@ -228,17 +236,13 @@ impl<'m> Text<'m> {
                 len: None,
                 init: initial(register, span),
             };
-            locals.push(build::declare(
-                build::range(*domain, span),
-                vec![variable],
-                span,
-            ));
+            declare(*domain, variable);
         }
         if let Some(domain) = scratch {
-            let variable = build::variable(&self.scratch, 0, process.span);
-            let ty = build::range(domain, process.span);
-            locals.push(build::declare(ty, vec![variable], process.span));
+            declare(domain, build::variable(&self.scratch, 0, process.span));
         }
+        let locals = locals.into_iter().map(|(_, declaration)| declaration);
+        let locals = locals.collect();
         let mut native = build::process(&self.name, locals, statements, process.span);
         native.parameter = self.parameter.as_ref().map(|parameter| {
             let end = |value: u32| build::int(i32::try_from(value).unwrap_or(0), process.span);

@@ -263,6 +263,7 @@ impl<'f> Automaton<'f> {
     ) -> Vec<Stmt> {
         let order = self.order();
         let mut statements = Vec::new();
+        let (mut errors, mut unlocks) = (Vec::new(), Vec::new());
         for (index, state) in order.iter().enumerate() {
             let next = order.get(index + 1).copied();
             let leaving = self.leaving.get(state).map_or(&[][..], Vec::as_slice);
@@ -270,7 +271,10 @@ impl<'f> Automaton<'f> {
             for transition in leaving {
                 match self.transition(transition, registers, named) {
                     Ok(branch) => branches.push(branch),
-                    Err((span, message)) => report.push(Diagnostic::error(span, message)),
+                    Err((span, message)) => match transition.instruction {
+                        Instruction::Unlock => unlocks.push(Diagnostic::error(span, message)),
+                        _ => errors.push(Diagnostic::error(span, message)),
+                    },
                 }
             }
             let label = &self.labels[state];
@@ -307,6 +311,9 @@ impl<'f> Automaton<'f> {
                 }
             }
         }
+        // A locked part that is refused leaves its `unlock` behind.
+        let all = if errors.is_empty() { unlocks } else { errors };
+        all.into_iter().for_each(|error| report.push(error));
         statements
     }
 
