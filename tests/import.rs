@@ -370,6 +370,18 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
+/// Places where fences can be typed are told apart by the statement and the side.
+fn points_are_apart(program: &Program, text: &str) {
+    let mut seen = std::collections::HashMap::new();
+    for (index, point) in program.points.iter().enumerate() {
+        for spot in &point.spots {
+            let key = (spot.side, spot.statement.start);
+            let other = *seen.entry(key).or_insert(index);
+            assert_eq!(other, index, "{key:?} is two places\n{text}");
+        }
+    }
+}
+
 /// Whatever the text is: messages whose spans lie in it, or a program that prints and
 /// parses.
 fn harmless(format: Format, text: &str) -> bool {
@@ -377,7 +389,8 @@ fn harmless(format: Format, text: &str) -> bool {
     let read = import::read(format, &source, &[]);
     let read = read.and_then(|ast| resolve(&ast).map(|symbols| (lower(&ast, &symbols), ast)));
     match read {
-        Ok((_, ast)) => {
+        Ok((program, ast)) => {
+            points_are_apart(&program, text);
             let printed = pretty::print(&ast, &[]);
             let again = parse(&Source::new("printed.fen", printed.clone()));
             let again = again.and_then(|ast| resolve(&ast).map(|_| ()));
@@ -396,6 +409,22 @@ fn harmless(format: Format, text: &str) -> bool {
             false
         }
     }
+}
+
+#[test]
+fn macro_calls_are_one_place() {
+    let machine = |definition: &str, code: &str| {
+        let text = format!(
+            "macro m() {definition} endmacro\nforbidden\n  CS\ndata x = 0 : [0:1]\nprocess\nregisters $r = 0 : [0:1]\ntext\n  {code};\n  CS: nop\n"
+        );
+        assert!(harmless(Format::Rmm, &text), "{text}");
+    };
+    machine("write: x := 1; read: $r := x", "L: m(); m()");
+    machine("if $r = 0 then write: x := 1", "m(); while $r = 1 do m()");
+    machine("nop else nop", "if $r = 0 then m()");
+    machine("nop or fence", "either{ m() }");
+    machine("A: nop; { read: $r := x; fence }", "m()");
+    machine("read: $r :=", "m() x; m() x");
 }
 
 #[test]

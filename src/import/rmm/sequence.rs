@@ -5,7 +5,9 @@ use super::translate::{Text, World};
 use super::tree::{How, Kind, Location, Statement};
 use crate::diagnostic::Diagnostic;
 use crate::import::build;
-use crate::lang::ast::{BinaryOp, Condition, Expr, ExprKind, FenceKind, Stmt, StmtKind};
+use crate::lang::ast::{
+    BinaryOp, Block, Condition, Expr, ExprKind, FenceKind, Member, Stmt, StmtKind,
+};
 use crate::lang::report::Report;
 use crate::lang::value::Domain;
 use crate::lower::translate;
@@ -36,26 +38,33 @@ impl<'b, 'm> Body<'b, 'm> {
         self.scratch
     }
 
-    /// Statements in a row. Those that begin at one place come from one macro call, in
-    /// which no fence can be typed.
+    /// Statements in a row.
     pub fn statements(&mut self, body: &[Statement]) -> Vec<Stmt> {
-        let mut groups: Vec<Vec<Stmt>> = Vec::new();
-        for statement in body {
-            let native = self.statement(statement);
-            let same = |group: &Vec<Stmt>| group[0].span.start == native.span.start;
-            match groups.last_mut() {
-                Some(group) if same(group) => group.push(native),
-                _ => groups.push(vec![native]),
-            }
+        let groups = body.chunk_by(|one, next| one.span.start == next.span.start);
+        groups.map(|group| self.group(group)).collect()
+    }
+
+    /// A statement, or several that begin at one place: these come from one macro call, in
+    /// which no fence can be typed.
+    fn group(&mut self, group: &[Statement]) -> Stmt {
+        let (first, rest) = match group {
+            [only] => return self.statement(only),
+            [first, rest @ ..] => (first, rest),
+            [] => unreachable!("groups are not empty"),
+        };
+        let span = group.iter().map(|s| s.span).fold(first.span, Span::to);
+        let outside = first.label.as_ref();
+        let outside = outside.filter(|(_, at)| at.start != first.span.start);
+        let mut inside = vec![match outside {
+            None => self.statement(first),
+            Some(_) => self.unlabelled(first),
+        }];
+        inside.extend(rest.iter().map(|statement| self.statement(statement)));
+        let block = build::one(inside, span);
+        match outside {
+            None => block,
+            Some((label, at)) => build::labelled(&self.text.labels[label.as_str()].0, *at, block),
         }
-        let groups = groups.into_iter().map(|group| {
-            let span = group.iter().map(|s| s.span).reduce(Span::to);
-            match span {
-                Some(span) if group.len() > 1 => build::one(group, span),
-                _ => build::one(group, Span::new(0, 0)),
-            }
-        });
-        groups.collect()
     }
 
     fn statement(&mut self, statement: &Statement) -> Stmt {
@@ -75,7 +84,23 @@ impl<'b, 'm> Body<'b, 'm> {
         }
     }
 
+    /// A statement without its label.
     fn unlabelled(&mut self, statement: &Statement) -> Stmt {
+        let native = self.translated(statement);
+        // Parts that begin at one place come from one macro call.
+        let mut starts = Vec::new();
+        collect_starts(&native, &mut starts);
+        starts.sort_unstable();
+        match starts.windows(2).any(|pair| pair[0] == pair[1]) {
+            false => native,
+            true => {
+                let span = native.span;
+                build::stmt(StmtKind::Nofence(build::block(vec![native], span)), span)
+            }
+        }
+    }
+
+    fn translated(&mut self, statement: &Statement) -> Stmt {
         let span = statement.span;
         let kind = match &statement.kind {
             Kind::Nop | Kind::Fence(None) => StmtKind::Skip,
@@ -302,7 +327,7 @@ impl<'b, 'm> Body<'b, 'm> {
             blocks.push(build::block(vec![atomic(inside, span)], span));
         }
         if let [only] = &mut blocks[..]
-            && let Some(crate::lang::ast::Member::Statement(only)) = only.members.pop()
+            && let Some(Member::Statement(only)) = only.members.pop()
         {
             return only;
         }
@@ -326,8 +351,8 @@ impl<'b, 'm> Body<'b, 'm> {
                     kind: StmtKind::Nofence(block),
                     ..
                 } => out.extend(block.members.into_iter().filter_map(|m| match m {
-                    crate::lang::ast::Member::Statement(statement) => Some(statement),
-                    crate::lang::ast::Member::Locals(_) => None,
+                    Member::Statement(statement) => Some(statement),
+                    Member::Locals(_) => None,
                 })),
                 assign => out.push(assign),
             },
@@ -398,6 +423,33 @@ fn covers(domain: Domain, values: Domain) -> bool {
     domain.contains(values.low) && domain.contains(values.high)
 }
 
+/// Where the statements begin between which fences can be typed.
+fn collect_starts(statement: &Stmt, out: &mut Vec<u32>) {
+    out.push(statement.span.start);
+    let mut inside = |block: &Block| {
+        for member in &block.members {
+            if let Member::Statement(statement) = member {
+                collect_starts(statement, out);
+            }
+        }
+    };
+    match &statement.kind {
+        StmtKind::Labelled { statement, .. } => collect_starts(statement, out),
+        StmtKind::If {
+            then, otherwise, ..
+        } => {
+            collect_starts(then, out);
+            if let Some(otherwise) = otherwise {
+                collect_starts(otherwise, out);
+            }
+        }
+        StmtKind::While { body, .. } => collect_starts(body, out),
+        StmtKind::Either(branches) => branches.iter().for_each(inside),
+        StmtKind::Block(block) => inside(block),
+        _ => {}
+    }
+}
+
 fn skip(span: Span) -> Stmt {
     build::stmt(StmtKind::Skip, span)
 }
@@ -407,7 +459,7 @@ fn atomic(statements: Vec<Stmt>, span: Span) -> Stmt {
 }
 
 /// One of several blocks.
-fn choice(branches: Vec<crate::lang::ast::Block>, span: Span) -> Stmt {
+fn choice(branches: Vec<Block>, span: Span) -> Stmt {
     let mut branches = branches;
     match branches.len() {
         1 => build::stmt(StmtKind::Block(branches.remove(0)), span),
