@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn comments_become_blanks_of_the_same_length() {
         let blank = |text| blank_comments(text, "(*", "*)", true).unwrap();
-        assert_eq!(blank("a(*é(*x*)\n*)b"), "a        \n  b");
+        assert_eq!(blank("a(*é(*x*)\n*)b"), "a         \n  b");
         assert_eq!(blank("\"(*\" c"), "\"(*\" c");
         let flat = blank_comments("a/*/* x */b", "/*", "*/", false).unwrap();
         assert_eq!(flat, "a         b");
