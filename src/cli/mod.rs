@@ -3,8 +3,10 @@
 
 mod args;
 mod check;
+mod convert;
 mod infer;
 mod input;
+mod litmus;
 mod progress;
 mod verify;
 
@@ -75,6 +77,8 @@ pub fn main() -> ExitCode {
         Command::Infer(infer) => infer::run(infer),
         Command::Check(check) => check::run(check),
         Command::Replay(replay) => verify::replay(replay),
+        Command::Litmus(litmus) => litmus::run(litmus),
+        Command::Convert(convert) => convert::run(convert),
         Command::Schema => print(&verify::json_text(&json::schema())).map(|()| Exit::Fine),
     };
     let exit = result.unwrap_or_else(|failure| {

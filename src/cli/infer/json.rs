@@ -138,12 +138,6 @@ impl Shown<'_> {
             let point = &self.program.points[id.index()];
             let spot = point.spots[0];
             let at = self.source.position(spot.statement.start);
-            let template = self
-                .program
-                .processes
-                .iter()
-                .find(|p| p.template == point.template);
-            let template = template.map_or("", |p| p.name.split('[').next().unwrap_or(""));
             let mut fewer = placement.fences.clone();
             fewer.remove(&id);
             let program = self.program.fenced(&fewer);
@@ -152,7 +146,7 @@ impl Shown<'_> {
                 process: point
                     .process
                     .clone()
-                    .unwrap_or_else(|| template.to_string()),
+                    .unwrap_or_else(|| self.template(id).to_string()),
                 line: at.line,
                 column: at.column,
                 position: describe::side(spot.side),

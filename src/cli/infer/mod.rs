@@ -3,10 +3,13 @@
 mod json;
 mod text;
 
-use super::args::{self, AbstractionName, EngineName, Format, Head, KindsName};
+use super::args::{self, AbstractionName, EngineName, Head, KindsName};
+use super::convert::converted;
+use super::input::{self, Input};
 use super::verify::{json_text, limits, upper};
-use super::{Exit, Failure, input, print, progress};
+use super::{Exit, Failure, print, progress};
 use crate::fences;
+use crate::import::Format;
 use crate::infer::{self, Engine, Inference, Ordering, Outcome, Placement, hitting::Costs};
 use crate::lang::printer::print_with_fences;
 use crate::program::{PointId, Program};
@@ -20,11 +23,12 @@ use std::time::Instant;
 /// Infers fences under each model asked for.
 pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     check(args)?;
-    let (source, shared) = input::program(&args.file)?;
+    let input = input::program(&args.file, &args.common)?;
+    let source = input.source.clone();
     let program = if args.per_process {
-        shared.per_process()
+        input.program.per_process()
     } else {
-        shared
+        input.program.clone()
     };
     let (abstraction, refine) = abstraction(args)?;
     let costs = costs(args, &source, &program)?;
@@ -62,6 +66,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         });
         let shown = Shown {
             args,
+            input: &input,
             source: &source,
             program: &program,
             options: &options,
@@ -72,11 +77,11 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         shown.emit()?;
         shown.certify()?;
         match args.common.format {
-            Format::Json => reports.push(shown.json()),
-            Format::Text => print(&shown.text())?,
+            args::Format::Json => reports.push(shown.json()),
+            args::Format::Text => print(&shown.text())?,
         }
     }
-    if args.common.format == Format::Json {
+    if args.common.format == args::Format::Json {
         print(&json_text(&reports))?;
     }
     Ok(exit)
@@ -166,6 +171,7 @@ fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<Costs
 /// An inference about to be shown.
 struct Shown<'a> {
     args: &'a args::Infer,
+    input: &'a Input,
     source: &'a Source,
     program: &'a Program,
     options: &'a infer::Options,
@@ -208,7 +214,10 @@ impl Shown<'_> {
         let mut spots: Vec<_> = spots.collect();
         spots.sort();
         spots.dedup();
-        print_with_fences(self.source, &spots)
+        match self.input.format {
+            Format::Fen => print_with_fences(self.source, &spots),
+            _ => converted(self.input, &spots),
+        }
     }
 
     /// Writes the program with its fences.
@@ -250,6 +259,14 @@ impl Shown<'_> {
         let text = describe::one_line(self.source, spot.statement);
         let process = point.process.as_ref().map(|name| format!(" in {name}"));
         format!("{side} line {line} '{text}'{}", process.unwrap_or_default())
+    }
+
+    /// The name of the process text that a point stands in.
+    fn template(&self, point: PointId) -> &str {
+        let template = self.program.points[point.index()].template;
+        let mut processes = self.program.processes.iter();
+        let process = processes.find(|process| process.template == template);
+        process.map_or("", |process| process.name.split('[').next().unwrap_or(""))
     }
 
     /// A fence that some instance of the template lacks or has of another kind.
