@@ -172,11 +172,12 @@ impl<'s> Translation<'s> {
         named
     }
 
-    /// Reports what is initialised twice.
+    /// Reports what is initialised twice, and differently.
     fn check_initial(&self, report: &mut Report) {
-        let mut seen: BTreeSet<&Target> = BTreeSet::new();
-        for (target, _, span) in &self.sections.initial {
-            if !seen.insert(target) {
+        let mut seen: BTreeMap<&Target, i32> = BTreeMap::new();
+        for (target, value, span) in &self.sections.initial {
+            let Some(value) = *value else { continue };
+            if *seen.entry(target).or_insert(value) != value {
                 let message = format!("{target} has two initial values");
                 report.push(Diagnostic::error(*span, message));
             }
@@ -186,7 +187,8 @@ impl<'s> Translation<'s> {
     fn ast(&self, locals: &[BTreeMap<String, String>]) -> Ast {
         let sections = self.sections;
         let initial = sections.initial.iter();
-        let start: BTreeMap<&Target, i32> = initial.map(|(t, value, _)| (t, *value)).collect();
+        let values = initial.filter_map(|(target, value, _)| Some((target, (*value)?)));
+        let start: BTreeMap<&Target, i32> = values.collect();
         let mut items = Vec::new();
         let variables = self.locations.iter().map(|(name, (native, span))| {
             let location = Observed::location(name);

@@ -18,7 +18,8 @@ pub struct Sections {
     pub arch: Arch,
     /// The file without its comments.
     pub text: String,
-    pub initial: Vec<(Target, i32, Span)>,
+    /// A declaration alone gives no value.
+    pub initial: Vec<(Target, Option<i32>, Span)>,
     /// The names in the first row.
     pub processes: Vec<(String, Span)>,
     /// One cell per process in each row.
@@ -174,7 +175,7 @@ fn initial_state(
     start: usize,
     arch: Arch,
     report: &mut Report,
-) -> Vec<(Target, i32, Span)> {
+) -> Vec<(Target, Option<i32>, Span)> {
     let tokens = match tokens(text, start) {
         Ok(tokens) => tokens,
         Err(error) => {
@@ -196,7 +197,7 @@ fn initial_state(
     initial
 }
 
-fn initial_item(cursor: &mut Cursor, arch: Arch) -> Read<(Target, i32, Span)> {
+fn initial_item(cursor: &mut Cursor, arch: Arch) -> Read<(Target, Option<i32>, Span)> {
     if TYPES.contains(&cursor.token().text) && !matches!(cursor.peek(1).text, "=" | ":") {
         cursor.bump();
     }
@@ -205,13 +206,13 @@ fn initial_item(cursor: &mut Cursor, arch: Arch) -> Read<(Target, i32, Span)> {
     }
     let first = cursor.token().span;
     let target = condition::target(cursor, &|word| arch.register(word))?;
-    let mut value = 0;
+    let mut value = None;
     if cursor.eat("=") {
         if cursor.at_word() || cursor.at("&") {
             let message = format!("{target} starts with an address");
             return Err(cursor.hinted(message, "only numbers can be read, not pointers"));
         }
-        value = cursor.int("a number")?;
+        value = Some(cursor.int("a number")?);
     }
     let span = cursor.since(first);
     cursor.finish()?;
