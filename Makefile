@@ -1,7 +1,7 @@
 CARGO ?= cargo
 FENCESMITH = target/release/fencesmith
 
-.PHONY: help demo build test check bench bench-peers tables schema test-browser
+.PHONY: help demo build test test-browser test-spin check bench bench-litmus bench-peers tables schema
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -19,6 +19,10 @@ test: ## run all tests
 test-browser: ## open a report in a real browser and use it; installs chromium on Debian
 	tests/browser/run.sh $(ARGS)
 
+test-spin: ## compare the whole suite with Spin, which is installed if it is missing
+	command -v spin >/dev/null || { sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get update -q && $$sudo apt-get install -y -q spin gcc; }
+	FENCESMITH_SPIN=all $(CARGO) test --locked --test spin -- --nocapture
+
 tables: ## regenerate everything in results/, or one with ONLY=table1, table2, compare or suite
 	$(CARGO) run --release --locked --example tables -- $(ONLY)
 
@@ -33,6 +37,9 @@ check: ## formatting, lints and documentation without warnings
 bench: ## speed of exploration, of labelling and of inference; ARGS="--quick"
 	$(CARGO) bench --locked --bench explore -- $(ARGS)
 	$(CARGO) bench --locked --bench infer -- $(ARGS)
+
+bench-litmus: ## litmus tests a minute; ARGS=3000 tests
+	$(CARGO) bench --locked --bench litmus -- $(ARGS)
 
 bench-peers: ## the explorer beside Spin on one program
 	benches/peers/run.sh

@@ -15,6 +15,12 @@ pub struct FormulaId(u32);
 pub const FALSE: FormulaId = FormulaId(0);
 pub const TRUE: FormulaId = FormulaId(1);
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Op {
+    And,
+    Or,
+}
+
 /// The formulas have outgrown the limit on nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
@@ -26,8 +32,8 @@ pub const MOST_VARIABLES: usize = u16::MAX as usize - 1;
 pub struct Formulas {
     variables: BddVariableSet,
     diagrams: IndexSet<Bdd, RandomState>,
-    conjunctions: AHashMap<(FormulaId, FormulaId), FormulaId>,
-    disjunctions: AHashMap<(FormulaId, FormulaId), FormulaId>,
+    /// Results of operations.
+    known: AHashMap<(Op, FormulaId, FormulaId), FormulaId>,
     nodes: usize,
     most_nodes: usize,
 }
@@ -45,8 +51,7 @@ impl Formulas {
         Ok(Formulas {
             variables,
             diagrams,
-            conjunctions: AHashMap::new(),
-            disjunctions: AHashMap::new(),
+            known: AHashMap::new(),
             nodes: 0,
             most_nodes,
         })
@@ -61,35 +66,21 @@ impl Formulas {
     #[inline]
     pub fn and(&mut self, a: FormulaId, b: FormulaId) -> Result<FormulaId, TooLarge> {
         match (a, b) {
-            (FALSE, _) | (_, FALSE) => return Ok(FALSE),
-            (TRUE, other) | (other, TRUE) => return Ok(other),
-            _ if a == b => return Ok(a),
-            _ => {}
+            (FALSE, _) | (_, FALSE) => Ok(FALSE),
+            (TRUE, other) | (other, TRUE) => Ok(other),
+            _ if a == b => Ok(a),
+            _ => self.apply(Op::And, a, b),
         }
-        let pair = (a.min(b), a.max(b));
-        if let Some(known) = self.conjunctions.get(&pair) {
-            return Ok(*known);
-        }
-        let result = self.apply(pair, op_function::and)?;
-        self.conjunctions.insert(pair, result);
-        Ok(result)
     }
 
     #[inline]
     pub fn or(&mut self, a: FormulaId, b: FormulaId) -> Result<FormulaId, TooLarge> {
         match (a, b) {
-            (TRUE, _) | (_, TRUE) => return Ok(TRUE),
-            (FALSE, other) | (other, FALSE) => return Ok(other),
-            _ if a == b => return Ok(a),
-            _ => {}
+            (TRUE, _) | (_, TRUE) => Ok(TRUE),
+            (FALSE, other) | (other, FALSE) => Ok(other),
+            _ if a == b => Ok(a),
+            _ => self.apply(Op::Or, a, b),
         }
-        let pair = (a.min(b), a.max(b));
-        if let Some(known) = self.disjunctions.get(&pair) {
-            return Ok(*known);
-        }
-        let result = self.apply(pair, op_function::or)?;
-        self.disjunctions.insert(pair, result);
-        Ok(result)
     }
 
     /// Whether a formula is true if exactly the variables that satisfy `is_true` are.
@@ -156,16 +147,27 @@ impl Formulas {
         self.nodes
     }
 
+    #[inline]
+    fn apply(&mut self, op: Op, a: FormulaId, b: FormulaId) -> Result<FormulaId, TooLarge> {
+        let key = (op, a.min(b), a.max(b));
+        match self.known.get(&key) {
+            Some(known) => Ok(*known),
+            None => self.work_out(key),
+        }
+    }
+
     #[cold]
-    fn apply(
-        &mut self,
-        (a, b): (FormulaId, FormulaId),
-        op: fn(Option<bool>, Option<bool>) -> Option<bool>,
-    ) -> Result<FormulaId, TooLarge> {
+    fn work_out(&mut self, key: (Op, FormulaId, FormulaId)) -> Result<FormulaId, TooLarge> {
+        let (op, a, b) = key;
         let left = self.most_nodes.saturating_sub(self.nodes);
         let diagram = |id: FormulaId| &self.diagrams[id.0 as usize];
-        let result = Bdd::binary_op_with_limit(left, diagram(a), diagram(b), op);
-        self.intern(result.ok_or(TooLarge)?)
+        let result = match op {
+            Op::And => Bdd::binary_op_with_limit(left, diagram(a), diagram(b), op_function::and),
+            Op::Or => Bdd::binary_op_with_limit(left, diagram(a), diagram(b), op_function::or),
+        };
+        let result = self.intern(result.ok_or(TooLarge)?)?;
+        self.known.insert(key, result);
+        Ok(result)
     }
 
     fn intern(&mut self, diagram: Bdd) -> Result<FormulaId, TooLarge> {
@@ -195,6 +197,7 @@ fn follow(diagram: &Bdd, mut at: BddPointer, is_true: impl Fn(usize) -> bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn equal_formulas_are_equal_numbers() {
@@ -228,5 +231,42 @@ mod tests {
         });
         assert_eq!(result, Err(TooLarge));
         assert!(Formulas::new(70_000, 10).is_err());
+    }
+
+    proptest! {
+        /// Against all sets of variables, for a conjunction of clauses.
+        #[test]
+        fn minimal_sets(
+            clauses in prop::collection::vec(prop::collection::btree_set(0usize..7, 0..4), 0..7),
+        ) {
+            let mut all = Formulas::new(7, 100_000).unwrap();
+            let mut formula = TRUE;
+            for clause in &clauses {
+                let mut any = FALSE;
+                for &index in clause {
+                    let variable = all.variable(index).unwrap();
+                    any = all.or(any, variable).unwrap();
+                }
+                formula = all.and(formula, any).unwrap();
+            }
+            let hits = |set: usize| {
+                clauses.iter().all(|clause| clause.iter().any(|index| set >> index & 1 == 1))
+            };
+            let smaller = |set: usize| (0..7).map(move |bit| set & !(1 << bit)).filter(move |s| *s != set);
+            let members = |set: usize| (0..7).filter(|bit| set >> bit & 1 == 1).collect();
+            let sorted = |sets: Vec<usize>| {
+                let mut sets: Vec<Vec<usize>> = sets.into_iter().map(members).collect();
+                sets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+                sets
+            };
+            for set in 0..128 {
+                prop_assert_eq!(all.holds(formula, |index| set >> index & 1 == 1), hits(set));
+            }
+            let solutions = (0..128).filter(|&s| hits(s) && !smaller(s).any(hits));
+            prop_assert_eq!(all.solutions(formula, 200).unwrap(), sorted(solutions.collect()));
+            let fails = |set: usize| !hits(127 & !set);
+            let needed = (0..128).filter(|&s| fails(s) && !smaller(s).any(fails));
+            prop_assert_eq!(all.clauses(formula, 200).unwrap(), sorted(needed.collect()));
+        }
     }
 }

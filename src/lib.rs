@@ -48,6 +48,8 @@ pub mod diagnostic;
 
 pub mod lang;
 
+pub mod import;
+
 pub mod program;
 
 pub mod lower;
@@ -64,11 +66,15 @@ pub mod concretise;
 
 pub mod verify;
 
+pub mod litmus;
+
 pub mod formula;
 
 pub mod infer;
 
 pub mod replay;
+
+pub mod export;
 
 pub mod report;
 

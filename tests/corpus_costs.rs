@@ -3,7 +3,7 @@
 mod programs;
 
 use fencesmith::infer::hitting::Costs;
-use fencesmith::infer::{self, Inference, Optimality, Outcome, Where};
+use fencesmith::infer::{self, Engine, Inference, Optimality, Outcome, Paths, PdPrevent, Where};
 use fencesmith::lang::ast::FenceKind;
 use fencesmith::lang::printer::print_with_fences;
 use fencesmith::program::{PointSet, Program};
@@ -92,6 +92,68 @@ fn costs_are_as_expected() {
         let models = [Model::Tso, Model::Pso].into_iter();
         models.filter_map(|model| wrong(source, model)).collect()
     });
+}
+
+/// What the eager engines may explore in this test.
+const MOST_STATES: u64 = 40_000;
+
+/// Labelling the whole space gives the same minimal placements as counterexamples do, and
+/// ordering constraints none that is cheaper.
+#[test]
+fn the_eager_engines_agree() {
+    let names = programs::all();
+    let questions = names.par_iter().flat_map(|name| {
+        let models = [Model::Tso, Model::Pso].into_par_iter();
+        models.map(move |model| (name, model))
+    });
+    let compared = questions.map(|(name, model)| {
+        let program = programs::program(&programs::source(name));
+        let options = |engine, abstraction, refine| infer::Options {
+            engine,
+            refine,
+            all: Some(100),
+            ..infer::Options::new(
+                programs::capped(verify::Options::new(model, abstraction), MOST_STATES),
+                vec![Some(1); program.points.len()],
+            )
+        };
+        let monitor = Monitor::default();
+        let first = options(Engine::Lazy, Abstraction::Fd { k: 1 }, true);
+        let lazy = infer::infer(&program, &first, &monitor);
+        let Some(sets) = placements(&lazy) else {
+            return 0;
+        };
+        let points = options(Engine::Points, lazy.abstraction, false);
+        let points = placements(&infer::infer(&program, &points, &monitor));
+        if let Some(points) = &points {
+            assert_eq!(*points, sets, "{name} under {model}");
+        }
+        let rules = infer::Ordering {
+            paths: Paths::All,
+            pd_prevent: PdPrevent::Mix,
+        };
+        let ordering = options(Engine::Ordering(rules), lazy.abstraction, false);
+        if let Some(found) = placements(&infer::infer(&program, &ordering, &monitor)) {
+            let least = |sets: &[PointSet]| sets.iter().map(PointSet::len).min();
+            assert!(least(&found) >= least(&sets), "{name} under {model}");
+        }
+        usize::from(points.is_some())
+    });
+    let compared: usize = compared.sum();
+    println!("{compared} answers compared");
+    assert!(compared > 150, "{compared}");
+}
+
+/// The minimal placements in order; `None` if it is not known how many there are.
+fn placements(found: &Inference) -> Option<Vec<PointSet>> {
+    match &found.outcome {
+        Outcome::Correct(_) => Some(vec![PointSet::new()]),
+        Outcome::Placed(placed) if !placed.more => {
+            let all = placed.all.iter().map(|placement| placement.fences.clone());
+            Some(all.collect())
+        }
+        _ => None,
+    }
 }
 
 /// Where a figure was published.

@@ -6,6 +6,7 @@ pub use experiment::{Compare, CompareFormat, Report, Sweep, SweepFormat, Tables}
 
 use crate::experiment::EngineKind;
 use crate::fences::FencePlace;
+use crate::import::{self, trencher::Together};
 use crate::infer::{MOST_NODES, Paths, PdPrevent, Prices, Where};
 use crate::memory::Atomics;
 use crate::report::target::Target;
@@ -20,6 +21,11 @@ const EXIT_CODES: &str = "Exit codes:
   1  a violation was found, or no fences can help
   2  the input or the command line is wrong
   3  inconclusive: a limit was reached, buffers were bounded, or the abstraction is too coarse";
+
+const LITMUS_EXIT_CODES: &str = "Exit codes:
+  0  all tests were run
+  2  some file could not be read, or the command line is wrong
+  3  a limit was reached, or buffers were bounded";
 
 #[derive(Debug, Parser)]
 #[command(
@@ -49,6 +55,10 @@ pub enum Command {
     Compare(Compare),
     /// Make one self-contained page of results
     Report(Report),
+    /// Say which final states litmus tests allow, one line per test and model
+    Litmus(Litmus),
+    /// Print a program in another language
+    Convert(Convert),
     /// Print the JSON Schema of what verify and infer print with --format json
     Schema,
     /// Print what a shell needs to complete commands and options
@@ -163,7 +173,7 @@ pub struct Infer {
     pub emit: Option<PathBuf>,
     /// List the instruction or call to use for each fence
     #[arg(long, value_name = "TARGET")]
-    pub emit_target: Option<TargetName>,
+    pub emit_target: Option<MachineName>,
     /// Write a certificate of the placement and its optimality, for `check`; needs a single
     /// --model
     #[arg(long, value_name = "FILE")]
@@ -196,6 +206,48 @@ pub struct Replay {
     pub common: Common,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = LITMUS_EXIT_CODES)]
+pub struct Litmus {
+    /// Tests, and folders to search for files that end in `.litmus`
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Memory models to answer for
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "sc,tso,pso",
+        value_name = "MODEL"
+    )]
+    pub model: Vec<ModelName>,
+    /// Show the final states, too
+    #[arg(long)]
+    pub states: bool,
+    /// Longest store buffer of tests with loops; others need none
+    #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub bound: u64,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct Convert {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+    /// The language to print it in
+    #[arg(long, value_name = "LANGUAGE", default_value = "fen")]
+    pub to: TargetName,
+    /// The memory model that a Promela program describes
+    #[arg(long, value_name = "MODEL", default_value = "tso")]
+    pub model: ModelName,
+    /// Longest store buffer of a Promela program
+    #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub bound: u64,
+    #[command(flatten)]
+    pub common: Common,
+}
+
 /// How store buffers are represented.
 #[derive(Debug, Args)]
 pub struct BufferArgs {
@@ -211,6 +263,13 @@ pub struct BufferArgs {
 /// Options of every command that searches.
 #[derive(Debug, Args)]
 pub struct Common<F: ValueEnum + Send + Sync + 'static = Format> {
+    /// The language of the program [default: by the file's ending, .litmus, .rmm or .fen]
+    #[arg(long, value_name = "LANGUAGE")]
+    pub from: Option<FormatName>,
+    /// States of Trencher automata that must not be reached together, e.g. t0:q5,t1:q5; may
+    /// be given several times
+    #[arg(long, value_name = "THREAD:STATE,…")]
+    pub forbid: Vec<Together>,
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: F,
@@ -239,6 +298,27 @@ pub struct Common<F: ValueEnum + Send + Sync + 'static = Format> {
     /// No progress and no warnings
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    Fen,
+    /// x86 litmus tests
+    Litmus,
+    /// Memorax machines
+    Rmm,
+    /// Trencher automata
+    Trencher,
+}
+
+/// The languages that programs can be printed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TargetName {
+    Fen,
+    /// For Spin, with store buffers
+    Promela,
+    /// For Memorax
+    Rmm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -290,7 +370,7 @@ pub enum PdPreventName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TargetName {
+pub enum MachineName {
     X86,
     Sparc,
     C11,
@@ -354,6 +434,8 @@ impl Arguments {
             Command::Infer(infer) => infer.common.stderr_color(),
             Command::Check(check) => check.common.stderr_color(),
             Command::Replay(replay) => replay.common.stderr_color(),
+            Command::Litmus(litmus) => litmus.common.stderr_color(),
+            Command::Convert(convert) => convert.common.stderr_color(),
             Command::Sweep(sweep) => sweep.tables.common.stderr_color(),
             Command::Compare(compare) => compare.tables.common.stderr_color(),
             Command::Report(_) | Command::Schema | Command::Completions { .. } | Command::Man => {
@@ -403,6 +485,17 @@ impl<F: ValueEnum + Send + Sync + 'static> Common<F> {
     pub fn thread_count(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(all, |threads| threads as usize)
+    }
+}
+
+impl From<FormatName> for import::Format {
+    fn from(name: FormatName) -> import::Format {
+        match name {
+            FormatName::Fen => import::Format::Fen,
+            FormatName::Litmus => import::Format::Litmus,
+            FormatName::Rmm => import::Format::Rmm,
+            FormatName::Trencher => import::Format::Trencher,
+        }
     }
 }
 
@@ -464,12 +557,12 @@ impl From<PdPreventName> for PdPrevent {
     }
 }
 
-impl From<TargetName> for Target {
-    fn from(name: TargetName) -> Target {
+impl From<MachineName> for Target {
+    fn from(name: MachineName) -> Target {
         match name {
-            TargetName::X86 => Target::X86,
-            TargetName::Sparc => Target::Sparc,
-            TargetName::C11 => Target::C11,
+            MachineName::X86 => Target::X86,
+            MachineName::Sparc => Target::Sparc,
+            MachineName::C11 => Target::C11,
         }
     }
 }

@@ -9,7 +9,8 @@ use crate::report::text::count;
 
 /// Checks a certificate.
 pub fn run(args: &args::Check) -> Result<Exit, Failure> {
-    let (source, program) = input::program(&args.file)?;
+    let input = input::program(&args.file, &args.common)?;
+    let (source, program) = (input.source, input.program);
     let file = input::read(&args.certificate)?;
     let certificate = serde_json::from_str(file.text()).map_err(|error| {
         let path = args.certificate.display();

@@ -1,7 +1,7 @@
 //! What `sweep` and `compare` share: run the cells that are not answered yet, keep each answer,
 //! and end with what is known.
 
-use super::args::Tables;
+use super::args::{Common, Tables};
 use super::board::Board;
 use super::programs::{self, Programs};
 use super::store::{Kept, Store};
@@ -10,8 +10,9 @@ use super::{Exit, Failure, complain, progress};
 use crate::experiment::{
     Budget, Cell, Entry, Event, Listed, Manifest, Settings, Word, run_all, short_names,
 };
+use crate::import::Format;
 use clap::ValueEnum;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -52,10 +53,11 @@ pub fn answer<F: ValueEnum + Send + Sync>(
     cells: impl Fn(&mut dyn Iterator<Item = &str>) -> Vec<Cell>,
     tables: impl Fn(&[Entry], &[Listed]) -> Vec<(&'static str, String)>,
 ) -> Result<Answered, Failure> {
-    let programs = programs::load(&args.files, args.common.stderr_color());
+    let programs = programs::load(&args.files, &args.common);
     let cells = cells(&mut programs.names());
     let mut options = questions.options;
     options.extend(questions.settings.options());
+    options.extend(language(&args.common));
     let manifest = Manifest::new(questions.command, options, programs.listed.clone());
     let opened = args.out.as_ref();
     let opened = opened.map(|folder| Store::open(folder, &manifest, args.resume));
@@ -96,6 +98,19 @@ pub fn answer<F: ValueEnum + Send + Sync>(
         programs: programs.listed,
         entries,
     })
+}
+
+/// How programs are read, where it is not left to their endings.
+fn language<F: ValueEnum + Send + Sync>(common: &Common<F>) -> Map<String, Json> {
+    let mut options = Map::new();
+    if let Some(from) = common.from {
+        options.insert("from".into(), json!(Format::from(from).to_string()));
+    }
+    if !common.forbid.is_empty() {
+        let states = common.forbid.iter().map(|together| &together.0);
+        options.insert("forbid".into(), json!(states.collect::<Vec<_>>()));
+    }
+    options
 }
 
 /// Runs what is not answered yet; gives all answers, and whether it was interrupted.

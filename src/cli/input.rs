@@ -1,9 +1,14 @@
 //! Reading files.
 
-use super::Failure;
-use crate::lower::compile;
+use super::args::Common;
+use super::{Failure, complain};
+use crate::import::{self, Format};
+use crate::lang::ast::Ast;
+use crate::lang::resolve::resolve;
+use crate::lower::lower;
 use crate::program::Program;
 use crate::source::Source;
+use clap::ValueEnum;
 use std::io::Read;
 use std::path::Path;
 
@@ -37,11 +42,41 @@ pub fn read(path: &Path) -> Result<Source, Failure> {
     Ok(Source::new(name, text))
 }
 
-/// Reads and compiles a program.
-pub fn program(path: &Path) -> Result<(Source, Program), Failure> {
+/// A program that was read.
+pub struct Input {
+    pub source: Source,
+    pub format: Format,
+    pub ast: Ast,
+    pub program: Program,
+}
+
+/// Reads and compiles a program in any language.
+pub fn program<F>(path: &Path, common: &Common<F>) -> Result<Input, Failure>
+where
+    F: ValueEnum + Send + Sync,
+{
+    let format = common.from.map_or_else(|| Format::of(path), Into::into);
+    if !common.forbid.is_empty() && format != Format::Trencher {
+        return Err(Failure::Message {
+            text: "--forbid goes with --from trencher".to_string(),
+            help: Some("other formats state what is forbidden themselves".to_string()),
+        });
+    }
     let source = read(path)?;
-    match compile(&source) {
-        Ok(program) => Ok((source, program)),
+    let compiled = import::read(format, &source, &common.forbid)
+        .and_then(|ast| resolve(&ast).map(|symbols| (lower(&ast, &symbols), ast)));
+    match compiled {
+        Ok((program, ast)) => {
+            if format == Format::Trencher && common.forbid.is_empty() && !common.quiet {
+                complain("warning: automata have no property; name states with --forbid\n");
+            }
+            Ok(Input {
+                source,
+                format,
+                ast,
+                program,
+            })
+        }
         Err(diagnostics) => Err(Failure::Program(source, diagnostics)),
     }
 }

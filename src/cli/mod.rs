@@ -5,9 +5,11 @@ mod args;
 mod board;
 mod check;
 mod compare;
+mod convert;
 mod experiment;
 mod infer;
 mod input;
+mod litmus;
 mod programs;
 mod progress;
 mod report;
@@ -86,6 +88,8 @@ pub fn main() -> ExitCode {
         Command::Report(report) => report::run(report),
         Command::Completions { shell } => shell::completions(*shell),
         Command::Man => shell::man(),
+        Command::Litmus(litmus) => litmus::run(litmus),
+        Command::Convert(convert) => convert::run(convert),
         Command::Schema => print(&verify::json_text(&json::schema())).map(|()| Exit::Fine),
     };
     let exit = result.unwrap_or_else(|failure| {

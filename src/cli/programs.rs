@@ -1,11 +1,16 @@
 //! Many programs: folders are walked, and a broken program does not stop the others.
 
-use super::args::distinct;
-use super::{Failure, complain, input};
+use super::args::{Common, distinct};
+use super::input::{self, Input};
+use super::{Failure, complain};
 use crate::experiment::{Listed, Subject};
+use clap::ValueEnum;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
+
+/// The endings of programs in folders.
+const ENDINGS: [&str; 3] = ["fen", "litmus", "rmm"];
 
 /// The programs of a sweep.
 pub struct Programs {
@@ -30,7 +35,8 @@ impl Programs {
 
 /// Reads the programs given and those in the folders given; says on standard error what is
 /// wrong with the broken ones.
-pub fn load(files: &[PathBuf], color: bool) -> Programs {
+pub fn load<F: ValueEnum + Send + Sync>(files: &[PathBuf], common: &Common<F>) -> Programs {
+    let color = common.stderr_color();
     let mut programs = Programs {
         listed: Vec::new(),
         subjects: HashMap::new(),
@@ -48,8 +54,10 @@ pub fn load(files: &[PathBuf], color: bool) -> Programs {
     }
     let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     for path in distinct(&paths) {
-        match input::program(path) {
-            Ok((source, program)) => {
+        match input::program(path, common) {
+            Ok(Input {
+                source, program, ..
+            }) => {
                 let name = source.name().to_string();
                 programs.listed.push(Listed::sound(&name, source.text()));
                 programs.subjects.insert(name, Subject { source, program });
@@ -73,13 +81,17 @@ fn walk(path: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     for entry in WalkDir::new(path).sort_by_file_name() {
         let entry = entry.map_err(|error| format!("cannot read '{}': {error}", path.display()))?;
-        let is_program = entry.path().extension().is_some_and(|end| end == "fen");
+        let ending = entry.path().extension().and_then(|ending| ending.to_str());
+        let is_program = ending.is_some_and(|ending| ENDINGS.contains(&ending));
         if is_program && entry.file_type().is_file() {
             found.push(entry.into_path());
         }
     }
     match found.is_empty() {
-        true => Err(format!("no .fen files in '{}'", path.display())),
+        true => Err(format!(
+            "no .fen, .litmus or .rmm files in '{}'",
+            path.display()
+        )),
         false => Ok(found),
     }
 }

@@ -22,7 +22,8 @@ use std::time::Instant;
 
 /// Verifies a program under each model asked for.
 pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
-    let (source, whole) = input::program(&args.file)?;
+    let input = input::program(&args.file, &args.common)?;
+    let (source, whole) = (input.source, input.program);
     let fences = fence_set(args, &source, &whole)?;
     let program = whole.fenced(&fences);
     let names: Vec<String> = fences
@@ -231,7 +232,8 @@ impl Shown<'_> {
 
 /// Replays a recorded trace.
 pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
-    let (source, whole) = input::program(&args.file)?;
+    let input = input::program(&args.file, &args.common)?;
+    let (source, whole) = (input.source, input.program);
     let record = input::read(&args.trace)?;
     let wrong = |text: String| Failure::message(format!("'{}': {text}", args.trace.display()));
     let file: TraceFile = serde_json::from_str(record.text())

@@ -3,7 +3,8 @@
 pub mod ast;
 pub mod lexer;
 pub mod parser;
+pub mod pretty;
 pub mod printer;
-mod report;
+pub(crate) mod report;
 pub mod resolve;
 pub mod value;

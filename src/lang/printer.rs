@@ -252,7 +252,7 @@ fn at_edges(fences: &[(Spot, FenceKind)], side: Side) -> Vec<(Span, Typed)> {
     braces.chain(fences).collect()
 }
 
-fn words(kind: FenceKind) -> &'static str {
+pub(super) fn words(kind: FenceKind) -> &'static str {
     match kind {
         FenceKind::Full => "fence;",
         FenceKind::StoreStore => "fence ss;",

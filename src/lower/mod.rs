@@ -190,7 +190,7 @@ impl<'a> Scope<'a> {
 }
 
 /// Translates the operators; `leaf` takes care of names and observations.
-fn translate<A>(expr: &ast::Expr, leaf: &dyn Fn(&ExprKind) -> Expr<A>) -> Expr<A> {
+pub(crate) fn translate<A>(expr: &ast::Expr, leaf: &dyn Fn(&ExprKind) -> Expr<A>) -> Expr<A> {
     let boxed = |expr: &ast::Expr| Box::new(translate(expr, leaf));
     match &expr.kind {
         ExprKind::Int(value) => Expr::Const(*value),

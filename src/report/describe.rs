@@ -122,6 +122,10 @@ pub fn violation(
                 }
                 PropertyKind::Forbid => "the state satisfies it".to_string(),
                 PropertyKind::Invariant => "the state does not satisfy it".to_string(),
+                // A litmus test may name the outcome that must not be observed.
+                PropertyKind::Final if text.trim_start_matches('~').starts_with("exists") => {
+                    "the final state satisfies it".to_string()
+                }
                 PropertyKind::Final => "the final state does not satisfy it".to_string(),
             };
             (format!("{text}: {how}"), Some(property.span))

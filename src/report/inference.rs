@@ -91,6 +91,14 @@ impl Inferred<'_> {
         format!("{side} line {line} '{text}'{}", process.unwrap_or_default())
     }
 
+    /// The name of the process text that a point stands in.
+    pub fn template(&self, point: PointId) -> &str {
+        let template = self.program.points[point.index()].template;
+        let mut processes = self.program.processes.iter();
+        let process = processes.find(|process| process.template == template);
+        process.map_or("", |process| process.name.split('[').next().unwrap_or(""))
+    }
+
     /// The answer in the words of the contract.
     pub fn json(&self) -> json::Inference {
         let (placements, optimality) = match &self.found.outcome {
@@ -223,12 +231,6 @@ impl Inferred<'_> {
             let point = &self.program.points[id.index()];
             let spot = point.spots[0];
             let at = self.source.position(spot.statement.start);
-            let template = self
-                .program
-                .processes
-                .iter()
-                .find(|p| p.template == point.template);
-            let template = template.map_or("", |p| p.name.split('[').next().unwrap_or(""));
             let mut fewer = placement.fences.clone();
             fewer.remove(&id);
             let program = self.program.fenced(&fewer);
@@ -237,7 +239,7 @@ impl Inferred<'_> {
                 process: point
                     .process
                     .clone()
-                    .unwrap_or_else(|| template.to_string()),
+                    .unwrap_or_else(|| self.template(id).to_string()),
                 line: at.line,
                 column: at.column,
                 position: describe::side(spot.side),

@@ -72,6 +72,25 @@ pub enum End {
     Limit(StopReason),
 }
 
+impl Search<'_> {
+    /// The graph after an exhaustive search, if it was asked for; a limit in building it is
+    /// how the search ends.
+    pub(super) fn graph_after(
+        &self,
+        end: &mut End,
+        build: impl FnOnce() -> Result<Graph, StopReason>,
+    ) -> Option<Graph> {
+        if self.graph.is_none() || *end != End::Exhausted {
+            return None;
+        }
+        let graph = build();
+        if let Err(reason) = graph {
+            *end = End::Limit(reason);
+        }
+        graph.ok()
+    }
+}
+
 /// Slots of the first table.
 const FIRST_SLOTS: usize = 1 << 11;
 
@@ -369,13 +388,7 @@ impl<'a, const N: usize> Run<'a, N> {
         let state_bytes = size_of::<State<N>>() as u64;
         let (overhead, depth) = (self.overhead(), self.levels.len() as u64);
         let table_bytes = self.table.as_ref().map_or(0, Table::bytes) as u64;
-        let mut graph = None;
-        if self.search.graph.is_some() && end == End::Exhausted {
-            match self.graph() {
-                Ok(built) => graph = Some(built),
-                Err(reason) => end = End::Limit(reason),
-            }
-        }
+        let graph = self.search.graph_after(&mut end, || self.graph());
         self.table = None;
         let unreached = self.interner.unreached();
         let unpack = |state| Snapshot::unpack(self.interner, self.layout, state);

@@ -323,13 +323,7 @@ impl<const N: usize> Merged<'_, N> {
         if end == End::Exhausted {
             self.count()?;
         }
-        let mut graph = None;
-        if self.search.graph.is_some() && end == End::Exhausted {
-            match self.graph(starts) {
-                Ok(built) => graph = Some(built),
-                Err(reason) => end = End::Limit(reason),
-            }
-        }
+        let graph = self.search.graph_after(&mut end, || self.graph(starts));
         let violated = violated || self.workers.iter().any(|worker| worker.deadlock);
         let violation = match violated && graph.is_none() {
             true => Some(self.shortest(starts)),

@@ -2,10 +2,13 @@
 
 mod text;
 
-use super::args::{self, AbstractionName, EngineName, Format, Head, KindsName};
+use super::args::{self, AbstractionName, EngineName, Head, KindsName};
+use super::convert::converted;
+use super::input::{self, Input};
 use super::verify::{json_text, limits, upper};
-use super::{Exit, Failure, input, print, progress};
+use super::{Exit, Failure, print, progress};
 use crate::fences;
+use crate::import::Format;
 use crate::infer::{self, Engine, Ordering, Outcome, Placement, hitting::Costs};
 use crate::lang::printer::print_with_fences;
 use crate::program::{PointId, Program};
@@ -18,11 +21,12 @@ use std::time::Instant;
 /// Infers fences under each model asked for.
 pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     check(args)?;
-    let (source, shared) = input::program(&args.file)?;
+    let input = input::program(&args.file, &args.common)?;
+    let source = input.source.clone();
     let program = if args.per_process {
-        shared.per_process()
+        input.program.per_process()
     } else {
-        shared
+        input.program.clone()
     };
     let (abstraction, refine) = abstraction(args)?;
     let costs = costs(args, &source, &program)?;
@@ -60,6 +64,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         });
         let shown = Shown {
             args,
+            input: &input,
             inferred: Inferred {
                 source: &source,
                 program: &program,
@@ -78,11 +83,11 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         shown.emit()?;
         shown.certify()?;
         match args.common.format {
-            Format::Json => reports.push(shown.json()),
-            Format::Text => print(&shown.text())?,
+            args::Format::Json => reports.push(shown.json()),
+            args::Format::Text => print(&shown.text())?,
         }
     }
-    if args.common.format == Format::Json {
+    if args.common.format == args::Format::Json {
         print(&json_text(&reports))?;
     }
     Ok(exit)
@@ -172,6 +177,7 @@ fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<Costs
 /// An inference about to be shown.
 struct Shown<'a> {
     args: &'a args::Infer,
+    input: &'a Input,
     inferred: Inferred<'a>,
 }
 
@@ -202,7 +208,10 @@ impl Shown<'_> {
         let mut spots: Vec<_> = spots.collect();
         spots.sort();
         spots.dedup();
-        print_with_fences(self.source, &spots)
+        match self.input.format {
+            Format::Fen => print_with_fences(self.source, &spots),
+            _ => converted(self.input, &spots),
+        }
     }
 
     /// Writes the program with its fences.

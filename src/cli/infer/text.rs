@@ -2,7 +2,9 @@
 
 use super::Shown;
 use crate::cli::verify::upper;
+use crate::import::Format;
 use crate::infer::{Engine, Optimality, Outcome, Placement};
+use crate::lang::ast::FenceKind;
 use crate::report::text::{self, Paint, count};
 use crate::report::{describe, target};
 use std::fmt::Write;
@@ -161,8 +163,29 @@ impl Shown<'_> {
 
     /// The lines around the fences, with the fences in place.
     fn excerpt(&self, placement: &Placement, paint: Paint) -> String {
+        if self.input.format != Format::Fen {
+            return self.foreign(placement);
+        }
         let fenced = self.printed(placement);
         text::excerpt(self.source.text(), &fenced, paint)
+    }
+
+    /// Where the fences go in a foreign text, which has no word for them.
+    fn foreign(&self, placement: &Placement) -> String {
+        let mut out = String::new();
+        for (&point, &kind) in placement.fences.iter().zip(&placement.kinds) {
+            let process = match self.program.points[point.index()].process {
+                Some(_) => String::new(),
+                None => format!(" in {}", self.template(point)),
+            };
+            let fence = match kind {
+                FenceKind::Full => "fence".to_string(),
+                kind => format!("fence {}", describe::kind(kind)),
+            };
+            let _ = writeln!(out, "  {fence} {}{process}", self.place(point));
+        }
+        out.push('\n');
+        out
     }
 
     /// What happens without each fence.

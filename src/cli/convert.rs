@@ -1,0 +1,40 @@
+//! `fencesmith convert`.
+
+use super::args::{self, TargetName};
+use super::input::{self, Input};
+use super::{Exit, Failure, print};
+use crate::export;
+use crate::import::Format;
+use crate::lang::ast::FenceKind;
+use crate::lang::pretty;
+use crate::lang::printer::Spot;
+
+/// Prints a program in another language.
+pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
+    let input = input::program(&args.file, &args.common)?;
+    let refused = |diagnostics| Failure::Program(input.source.clone(), diagnostics);
+    let text = match args.to {
+        TargetName::Fen if input.format == Format::Fen => input.source.text().to_string(),
+        TargetName::Fen => converted(&input, &[]),
+        TargetName::Promela => {
+            let options = export::promela::Options {
+                model: args.model.into(),
+                atomics: args.common.atomics.into(),
+                bound: args.bound as usize,
+            };
+            let source = &input.source;
+            export::promela::print(&input.program, source, &options).map_err(refused)?
+        }
+        TargetName::Rmm => export::rmm::print(&input.program, &input.source).map_err(refused)?,
+    };
+    print(&text)?;
+    Ok(Exit::Fine)
+}
+
+/// A foreign program in the native language, with fences.
+pub fn converted(input: &Input, fences: &[(Spot, FenceKind)]) -> String {
+    let from = input.source.name();
+    let name = from.rsplit(['/', '\\']).next().unwrap_or(from);
+    let text = pretty::print(&input.ast, fences);
+    format!("// From {}.\n\n{text}", name.replace(['\n', '\r'], " "))
+}

@@ -1,0 +1,81 @@
+//! Programs in other formats, read as the native syntax tree.
+//!
+//! Every importer has a small tree of its own and says it in the native language, with
+//! spans that point into the foreign file. Everything behind the parser then works
+//! unchanged: checks, fence points, traces and placements speak of the foreign text. What
+//! is not understood is an error that names it; nothing is skipped in silence.
+//!
+//! One foreign instruction is one statement, or a `nofence` block if it takes several, so
+//! that a fence can stand wherever the foreign language has room for one and nowhere else.
+
+mod build;
+pub mod litmus;
+pub(crate) mod names;
+pub mod rmm;
+mod scan;
+pub mod trencher;
+
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::Ast;
+use crate::lang::parser::parse;
+use crate::source::{Source, Span};
+use std::fmt;
+use std::path::Path;
+
+/// The languages that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The native language.
+    Fen,
+    /// x86 litmus tests.
+    Litmus,
+    /// Memorax machines.
+    Rmm,
+    /// Trencher automata.
+    Trencher,
+}
+
+impl Format {
+    /// The format of a file, by its ending; native unless the ending says otherwise.
+    pub fn of(path: &Path) -> Format {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        match ending.map(str::to_ascii_lowercase).as_deref() {
+            Some("litmus") => Format::Litmus,
+            Some("rmm") => Format::Rmm,
+            _ => Format::Fen,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Fen => "fen",
+            Format::Litmus => "litmus",
+            Format::Rmm => "rmm",
+            Format::Trencher => "trencher",
+        })
+    }
+}
+
+/// Larger foreign files are refused.
+const LARGEST: usize = 16 << 20;
+
+/// Reads a program, or says what is wrong with it. `forbid` names states of Trencher
+/// automata that must not be reached together.
+pub fn read(
+    format: Format,
+    source: &Source,
+    forbid: &[trencher::Together],
+) -> Result<Ast, Vec<Diagnostic>> {
+    if format != Format::Fen && source.text().len() > LARGEST {
+        let message = "the file is larger than 16 MiB";
+        return Err(vec![Diagnostic::error(Span::new(0, 0), message)]);
+    }
+    match format {
+        Format::Fen => parse(source),
+        Format::Litmus => litmus::read(source).map(|test| test.ast),
+        Format::Rmm => rmm::read(source),
+        Format::Trencher => trencher::read(source, forbid),
+    }
+}

@@ -1,0 +1,440 @@
+//! A syntax tree as text, for programs that were not written in the native language.
+
+use super::ast::{
+    Ast, BinaryOp, Block, Condition, Declaration, Expr, ExprKind, FenceKind, Init, Item, Member,
+    Place, Process, ProcessRef, Property, PropertyKind, Range, Stmt, StmtKind, Type, UnaryOp,
+};
+use super::printer::{Side, Spot, words};
+use std::fmt::Write;
+
+/// The program as text, with these fences typed in.
+pub fn print(ast: &Ast, fences: &[(Spot, FenceKind)]) -> String {
+    let mut printer = Printer {
+        fences,
+        out: String::new(),
+        indent: 0,
+        nofence: false,
+    };
+    let mut previous = None;
+    for item in &ast.items {
+        let kind = std::mem::discriminant(item);
+        let apart = matches!(item, Item::Process(_)) || previous != Some(kind);
+        if apart && previous.is_some() {
+            printer.out.push('\n');
+        }
+        previous = Some(kind);
+        printer.item(item);
+    }
+    printer.out
+}
+
+struct Printer<'a> {
+    fences: &'a [(Spot, FenceKind)],
+    out: String,
+    indent: usize,
+    nofence: bool,
+}
+
+impl Printer<'_> {
+    fn line(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.out.push_str(&"    ".repeat(self.indent));
+            self.out.push_str(text);
+        }
+        self.out.push('\n');
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Const { name, value } => {
+                self.line(&format!("const {} = {};", name.text, expr(value)));
+            }
+            Item::Shared(declared) => self.line(&format!("shared {}", declaration(declared))),
+            Item::Process(process) => self.process(process),
+            Item::Property(stated) => self.line(&property(stated)),
+        }
+    }
+
+    fn process(&mut self, process: &Process) {
+        let name = &process.name.text;
+        let parameter = process.parameter.as_ref().map(|parameter| {
+            let values = range(&parameter.range);
+            format!("[{} in {values}]", parameter.name.text)
+        });
+        let head = format!("process {name}{} ", parameter.unwrap_or_default());
+        self.block(&head, &process.body, "");
+    }
+
+    /// A block behind some words and before others.
+    fn block(&mut self, head: &str, block: &Block, tail: &str) {
+        self.line(&format!("{head}{{"));
+        self.members(block);
+        self.line(&format!("}}{tail}"));
+    }
+
+    fn members(&mut self, block: &Block) {
+        self.indent += 1;
+        let mut statements = 0;
+        for member in &block.members {
+            match member {
+                Member::Locals(declared) => self.line(&declaration(declared)),
+                Member::Statement(statement) => {
+                    statements += 1;
+                    self.spaced(statement);
+                }
+            }
+        }
+        if statements == 0 {
+            self.fence(Side::Inside, block.span);
+        }
+        self.indent -= 1;
+    }
+
+    /// The fences at one side of a statement.
+    fn fence(&mut self, side: Side, statement: crate::source::Span) {
+        let here = |(spot, _): &&(Spot, _)| spot.side == side && spot.statement == statement;
+        if self.nofence {
+            return;
+        }
+        let kinds: Vec<FenceKind> = self.fences.iter().filter(here).map(|(_, k)| *k).collect();
+        for kind in kinds {
+            self.line(words(kind));
+        }
+    }
+
+    /// A statement with the fences around it.
+    fn spaced(&mut self, statement: &Stmt) {
+        self.fence(Side::Before, statement.span);
+        self.statement(statement);
+        self.fence(Side::After, statement.span);
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        let text = match &statement.kind {
+            StmtKind::Labelled { label, statement } => {
+                return self.labelled(&label.text, statement);
+            }
+            StmtKind::If {
+                condition: tested,
+                then,
+                otherwise,
+            } => {
+                let head = format!("if ({})", condition(tested));
+                let Some(otherwise) = otherwise else {
+                    return self.body(&head, then, "");
+                };
+                self.body_in_braces(&format!("{head} "), then, " else {");
+                self.body_members(otherwise);
+                return self.line("}");
+            }
+            StmtKind::While {
+                condition: tested,
+                body,
+            } => return self.body(&format!("while ({})", condition(tested)), body, ""),
+            StmtKind::DoWhile {
+                body,
+                condition: tested,
+            } => {
+                let tail = format!(" while ({});", condition(tested));
+                return self.body_in_braces("do ", body, &tail);
+            }
+            StmtKind::Either(branches) => return self.either(branches),
+            StmtKind::Nofence(block) => {
+                let outer = std::mem::replace(&mut self.nofence, true);
+                self.small_block("nofence ", block);
+                self.nofence = outer;
+                return;
+            }
+            StmtKind::Atomic(block) => {
+                let outer = std::mem::replace(&mut self.nofence, true);
+                self.small_block("atomic ", block);
+                self.nofence = outer;
+                return;
+            }
+            StmtKind::Block(block) => return self.block("", block, ""),
+            _ => simple(statement).unwrap_or_default(),
+        };
+        self.line(&text);
+    }
+
+    /// `L: s`, on one line if the statement is a simple one without a fence before it.
+    fn labelled(&mut self, label: &str, statement: &Stmt) {
+        let before = self.out.len();
+        self.fence(Side::Before, statement.span);
+        let fenced = self.out.split_off(before);
+        match simple(statement) {
+            Some(text) if fenced.is_empty() => self.line(&format!("{label}: {text}")),
+            _ if fenced.is_empty() => {
+                self.line(&format!("{label}:"));
+                self.statement(statement);
+            }
+            // The label names the statement behind it: that is now the fence.
+            _ => {
+                self.line(&format!("{label}:"));
+                self.out.push_str(&fenced);
+                self.statement(statement);
+            }
+        }
+    }
+
+    /// The body of an `if` or `while`: a simple statement stays on the line.
+    fn body(&mut self, head: &str, body: &Stmt, tail: &str) {
+        let inside = |(spot, _): &(Spot, _)| spot.body == Some(body.span);
+        match simple(body) {
+            Some(text) if self.nofence || !self.fences.iter().any(inside) => {
+                self.line(&format!("{head} {text}"));
+            }
+            _ => self.body_in_braces(&format!("{head} "), body, tail),
+        }
+    }
+
+    fn body_in_braces(&mut self, head: &str, body: &Stmt, tail: &str) {
+        self.line(&format!("{head}{{"));
+        self.body_members(body);
+        self.line(&format!("}}{tail}"));
+    }
+
+    fn body_members(&mut self, body: &Stmt) {
+        if let StmtKind::Block(block) = &body.kind {
+            return self.members(block);
+        }
+        self.indent += 1;
+        self.spaced(body);
+        self.indent -= 1;
+    }
+
+    fn either(&mut self, branches: &[Block]) {
+        for (index, branch) in branches.iter().enumerate() {
+            let head = if index == 0 { "either {" } else { "} or {" };
+            self.line(head);
+            self.members(branch);
+        }
+        self.line("}");
+    }
+
+    /// A block on one line if it holds few simple statements.
+    fn small_block(&mut self, head: &str, block: &Block) {
+        let texts: Option<Vec<String>> = block
+            .members
+            .iter()
+            .map(|member| match member {
+                Member::Statement(statement) => inline(statement),
+                Member::Locals(_) => None,
+            })
+            .collect();
+        match texts.map(|texts| format!("{head}{{ {} }}", texts.join(" "))) {
+            Some(text) if text.len() + 4 * self.indent <= 100 => self.line(&text),
+            _ => self.block(head, block, ""),
+        }
+    }
+}
+
+/// A statement that fits on a line: a simple one, or a test before one.
+fn inline(statement: &Stmt) -> Option<String> {
+    match &statement.kind {
+        StmtKind::Labelled { label, statement } => {
+            Some(format!("{}: {}", label.text, simple(statement)?))
+        }
+        StmtKind::If {
+            condition: tested,
+            then,
+            otherwise: None,
+        } => Some(format!("if ({}) {}", condition(tested), simple(then)?)),
+        StmtKind::DoWhile {
+            body,
+            condition: tested,
+        } => {
+            let body = match &body.kind {
+                StmtKind::Block(block) => match &block.members[..] {
+                    [Member::Statement(only)] => simple(only)?,
+                    _ => return None,
+                },
+                _ => simple(body)?,
+            };
+            Some(format!("do {{ {body} }} while ({});", condition(tested)))
+        }
+        _ => simple(statement),
+    }
+}
+
+/// The text of a statement without statements inside.
+fn simple(statement: &Stmt) -> Option<String> {
+    Some(match &statement.kind {
+        StmtKind::Store { place: to, value } => {
+            format!("store {} = {};", place(to), expr(value))
+        }
+        StmtKind::Load {
+            target,
+            place: from,
+        } => format!("load {} = {};", target.text, place(from)),
+        StmtKind::Cas {
+            target,
+            place: at,
+            expected,
+            new,
+        } => {
+            let (expected, new) = (expr(expected), expr(new));
+            format!("cas {} = {}, {expected}, {new};", target.text, place(at))
+        }
+        StmtKind::Swap {
+            target,
+            place: at,
+            value,
+        } => format!("swap {} = {}, {};", target.text, place(at), expr(value)),
+        StmtKind::Add {
+            target,
+            place: at,
+            value,
+        } => format!("add {} = {}, {};", target.text, place(at), expr(value)),
+        StmtKind::Fence(kind) => words(*kind).to_string(),
+        StmtKind::Assign { target, value } => format!("{} = {};", target.text, expr(value)),
+        StmtKind::Havoc { target, range: of } => {
+            let of = of.as_ref().map(|of| format!(" in {}", range(of)));
+            format!("havoc {}{};", target.text, of.unwrap_or_default())
+        }
+        StmtKind::Skip => "skip;".to_string(),
+        StmtKind::Goto(label) => format!("goto {};", label.text),
+        StmtKind::Break => "break;".to_string(),
+        StmtKind::Continue => "continue;".to_string(),
+        StmtKind::Stop => "stop;".to_string(),
+        StmtKind::Assume(condition) => format!("assume({});", expr(condition)),
+        StmtKind::Assert(condition) => format!("assert({});", expr(condition)),
+        _ => return None,
+    })
+}
+
+fn declaration(declaration: &Declaration) -> String {
+    let variables = declaration.variables.iter().map(|variable| {
+        let mut text = variable.name.text.clone();
+        if let Some(len) = &variable.len {
+            let _ = write!(text, "[{}]", expr(len));
+        }
+        match &variable.init {
+            None => {}
+            Some(Init::Any(_)) => text.push_str(" = *"),
+            Some(Init::Value(value)) => {
+                let _ = write!(text, " = {}", expr(value));
+            }
+            Some(Init::Cells(cells, _)) => {
+                let cells: Vec<String> = cells.iter().map(expr).collect();
+                let _ = write!(text, " = {{{}}}", cells.join(", "));
+            }
+        }
+        text
+    });
+    let variables: Vec<String> = variables.collect();
+    let ty = match &declaration.ty {
+        Type::Bool => "bool".to_string(),
+        Type::Int => "int".to_string(),
+        Type::Ranged(values) => format!("int[{}]", range(values)),
+    };
+    format!("{ty} {};", variables.join(", "))
+}
+
+fn range(range: &Range) -> String {
+    format!("{}..={}", expr(&range.low), expr(&range.high))
+}
+
+fn condition(condition: &Condition) -> String {
+    match condition {
+        Condition::Expr(tested) => expr(tested),
+        Condition::Any(_) => "*".to_string(),
+    }
+}
+
+fn place(place: &Place) -> String {
+    match &place.index {
+        None => place.name.text.clone(),
+        Some(index) => format!("{}[{}]", place.name.text, expr(index)),
+    }
+}
+
+fn property(property: &Property) -> String {
+    match &property.kind {
+        PropertyKind::Mutex(label) => format!("mutex {};", label.text),
+        PropertyKind::Forbid(predicate) => format!("forbid {};", expr(predicate)),
+        PropertyKind::Invariant(predicate) => format!("invariant {};", expr(predicate)),
+        PropertyKind::Final(predicate) => format!("final {};", expr(predicate)),
+    }
+}
+
+/// An expression with the parentheses it needs.
+pub fn expr(expr: &Expr) -> String {
+    at_least(expr, 0)
+}
+
+/// How tightly unary operators and leaves bind.
+const UNARY: u8 = 8;
+const LEAF: u8 = 9;
+
+/// The operator and how tightly it binds.
+fn operator(op: BinaryOp) -> (&'static str, u8) {
+    match op {
+        BinaryOp::Or => ("||", 1),
+        BinaryOp::And => ("&&", 2),
+        BinaryOp::Equal => ("==", 3),
+        BinaryOp::NotEqual => ("!=", 3),
+        BinaryOp::Less => ("<", 4),
+        BinaryOp::LessEqual => ("<=", 4),
+        BinaryOp::Greater => (">", 4),
+        BinaryOp::GreaterEqual => (">=", 4),
+        BinaryOp::Add => ("+", 5),
+        BinaryOp::Sub => ("-", 5),
+        BinaryOp::Mul => ("*", 6),
+        BinaryOp::Div => ("/", 6),
+        BinaryOp::Rem => ("%", 6),
+    }
+}
+
+/// The text of an expression, in parentheses if it binds less tightly than asked for.
+fn at_least(expr: &Expr, wanted: u8) -> String {
+    let (text, strength) = match &expr.kind {
+        ExprKind::Int(value) => (value.to_string(), LEAF),
+        ExprKind::Bool(value) => (value.to_string(), LEAF),
+        ExprKind::Name(name) => (name.clone(), LEAF),
+        ExprKind::Unary { op, operand } => {
+            let sign = match op {
+                UnaryOp::Not => "!",
+                UnaryOp::Negate => "-",
+            };
+            // A sign before a number is part of it: `-(1)` is not `-1` in the tree.
+            let number = matches!(operand.kind, ExprKind::Int(_)) && *op == UnaryOp::Negate;
+            let operand = match number {
+                true => format!("({})", at_least(operand, 0)),
+                false => at_least(operand, UNARY),
+            };
+            (format!("{sign}{operand}"), UNARY)
+        }
+        ExprKind::Binary { op, left, right } => {
+            let (sign, strength) = operator(*op);
+            let (left, right) = (at_least(left, strength), at_least(right, strength + 1));
+            (format!("{left} {sign} {right}"), strength)
+        }
+        ExprKind::Conditional {
+            condition,
+            then,
+            otherwise,
+        } => {
+            let (condition, then) = (at_least(condition, 1), at_least(then, 0));
+            let otherwise = at_least(otherwise, 0);
+            (format!("{condition} ? {then} : {otherwise}"), 0)
+        }
+        ExprKind::Cell { name, index } => {
+            let index = at_least(index, 0);
+            (format!("{}[{index}]", name.text), LEAF)
+        }
+        ExprKind::At { process: of, label } => (format!("{} at {}", process(of), label.text), LEAF),
+        ExprKind::Local { process: of, local } => (format!("{}.{}", process(of), local.text), LEAF),
+    };
+    match strength < wanted {
+        true => format!("({text})"),
+        false => text,
+    }
+}
+
+fn process(process: &ProcessRef) -> String {
+    match &process.index {
+        None => process.name.text.clone(),
+        Some(index) => format!("{}[{}]", process.name.text, expr(index)),
+    }
+}
