@@ -1,0 +1,181 @@
+//! The arguments of `infer`.
+
+use super::{BufferArgs, Common, EXIT_CODES, RelaxedName};
+use crate::infer::{MOST_NODES, Paths, PdPrevent, Prices, Where};
+use crate::report::target::Target;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct Infer {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+    /// Memory models to answer for
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "tso,pso",
+        value_name = "MODEL"
+    )]
+    pub model: Vec<RelaxedName>,
+    #[command(flatten)]
+    pub buffers: BufferArgs,
+    /// How placements are found
+    #[arg(long, value_name = "NAME", default_value = "lazy")]
+    pub engine: EngineName,
+    /// Where fences may stand
+    #[arg(long, value_name = "WHERE", default_value = "anywhere")]
+    pub place: PlaceName,
+    /// What a fence costs: `uniform`, `loops` (ten times as much for each loop around it), or
+    /// a JSON file of "line:column" to cost, for statements that begin there
+    #[arg(long, value_name = "COST", default_value = "uniform")]
+    pub cost: String,
+    /// Find every minimal placement, up to N of them
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
+    pub all: Option<usize>,
+    /// Place fences in each instance of a template separately
+    #[arg(long)]
+    pub per_process: bool,
+    /// Show for each fence the execution that comes back without it
+    #[arg(long)]
+    pub why: bool,
+    /// Say which fences of the program's text can be removed
+    #[arg(long)]
+    pub prune: bool,
+    /// Kinds of fences: `full`, or `fine` for the cheapest kinds at the chosen points that
+    /// still verify
+    #[arg(long, value_name = "KINDS", default_value = "full")]
+    pub kinds: KindsName,
+    /// What full, store-load and store-store fences cost beside one another, with
+    /// --kinds fine [default: 3,2,1]
+    #[arg(long, value_name = "FULL,SL,SS", value_parser = prices)]
+    pub kind_cost: Option<Prices>,
+    /// Show the formula whose solutions are the placements (engines points and ordering)
+    #[arg(long)]
+    pub formula: bool,
+    /// Which fences enforce an ordering (engine ordering)
+    #[arg(long, value_name = "PATHS", default_value = "all")]
+    pub paths: PathsName,
+    /// What prevents a transition from merged states (engine ordering with --abs pd)
+    #[arg(long, value_name = "RULE", default_value = "mix")]
+    pub pd_prevent: PdPreventName,
+    /// Give up when formulas have this many nodes (engines points and ordering)
+    #[arg(long, value_name = "N", default_value_t = MOST_NODES)]
+    pub max_formula_nodes: usize,
+    /// Write the program with its fences to a file; needs a single --model
+    #[arg(long, value_name = "FILE")]
+    pub emit: Option<PathBuf>,
+    /// List the instruction or call to use for each fence
+    #[arg(long, value_name = "TARGET")]
+    pub emit_target: Option<MachineName>,
+    /// Write a certificate of the placement and its optimality, for `check`; needs a single
+    /// --model
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// Verify fenced programs and learn from counterexamples
+    Lazy,
+    /// Label the whole state space with formulas over fence points
+    Points,
+    /// Label it with formulas over ordering constraints, as published
+    Ordering,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KindsName {
+    Full,
+    Fine,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PathsName {
+    /// Those on any path
+    All,
+    /// Those on paths that no loop has closed yet
+    Acyclic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PdPreventName {
+    /// A store of the head, or all stores of some set
+    Mix,
+    /// All pending stores
+    Literal,
+    /// A store of the head, or the latest store of some set
+    Latest,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MachineName {
+    X86,
+    Sparc,
+    C11,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlaceName {
+    /// Before and after every statement
+    Anywhere,
+    /// Behind stores
+    AfterStore,
+    /// Before loads
+    BeforeLoad,
+}
+
+impl From<PlaceName> for Where {
+    fn from(name: PlaceName) -> Where {
+        match name {
+            PlaceName::Anywhere => Where::Anywhere,
+            PlaceName::AfterStore => Where::AfterStore,
+            PlaceName::BeforeLoad => Where::BeforeLoad,
+        }
+    }
+}
+
+impl From<PathsName> for Paths {
+    fn from(name: PathsName) -> Paths {
+        match name {
+            PathsName::All => Paths::All,
+            PathsName::Acyclic => Paths::Acyclic,
+        }
+    }
+}
+
+impl From<PdPreventName> for PdPrevent {
+    fn from(name: PdPreventName) -> PdPrevent {
+        match name {
+            PdPreventName::Mix => PdPrevent::Mix,
+            PdPreventName::Literal => PdPrevent::Literal,
+            PdPreventName::Latest => PdPrevent::Latest,
+        }
+    }
+}
+
+impl From<MachineName> for Target {
+    fn from(name: MachineName) -> Target {
+        match name {
+            MachineName::X86 => Target::X86,
+            MachineName::Sparc => Target::Sparc,
+            MachineName::C11 => Target::C11,
+        }
+    }
+}
+
+/// Prices of full, store-load and store-store fences: `3,2,1`.
+fn prices(text: &str) -> Result<Prices, String> {
+    let numbers = text.split(',').map(|word| word.trim().parse::<u32>());
+    match numbers.collect::<Result<Vec<u32>, _>>().as_deref() {
+        Ok([full, store_load, store_store]) => Ok(Prices {
+            full: u64::from(*full),
+            store_load: u64::from(*store_load),
+            store_store: u64::from(*store_store),
+        }),
+        _ => Err(format!("'{text}' is not three numbers such as 3,2,1")),
+    }
+}
