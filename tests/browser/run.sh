@@ -15,7 +15,8 @@ if ! command -v chromium >/dev/null || ! command -v python3 >/dev/null; then
     exit 0
 fi
 
-cargo build --locked
+# The binary that the tests have built.
+cargo build --locked --profile test
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fencesmith=target/debug/fencesmith
