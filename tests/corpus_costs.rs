@@ -20,7 +20,7 @@ const HEAVY: [(&str, &str); 5] = [
     ("mutex/filter-3", "36 million states in a round"),
     ("mutex/lamport-fast-3", "1.1 million states in a round"),
     ("protocol/task-scheduling", "12 million states in a round"),
-    ("queue/the", "130 rounds, half a million states in one"),
+    ("queue/the", "31 rounds, half a million states in one"),
 ];
 
 fn infer(program: &Program, model: Model, place: Where) -> Inference {
