@@ -298,6 +298,77 @@ fn what_to_use_on_a_machine() {
     assert_eq!(text.stdout.matches("mfence").count(), 2, "{}", text.stdout);
 }
 
+/// An execution that no fence prevents is told in the words of the program with the fences
+/// that it has passed all the same.
+#[test]
+fn what_cannot_be_mended() {
+    let text = "shared bool x, y, z;
+process p {
+    bool r, s;
+    do {
+        store z = true;
+        either { skip; } or { load s = z; }
+    } while (*);
+    nofence { store x = true; load r = y; }
+    either { store z = false; } or { }
+    end: skip;
+}
+process q {
+    bool r;
+    nofence { store y = true; load r = x; }
+    end: skip;
+}
+forbid p at end && q at end && p.r == 0 && q.r == 0;
+";
+    let (_folder, path) = file("hopeless.fen", text);
+    let path = path.display().to_string();
+    for engine in ["lazy", "points", "ordering"] {
+        let arguments = ["infer", &path, "--model", "tso", "--engine", engine];
+        let ran = run(&arguments);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stdout.contains("unfixable"), "{}", ran.stdout);
+        let ran = run(&[&arguments[..], &["--format", "json"]].concat());
+        let answer = &json(&ran)[0];
+        let steps = answer["trace"].as_array().expect("a list");
+        let told = |process: &str, line: u64, what: &str| {
+            steps.iter().any(|step| {
+                step["process"] == process && step["line"] == line && step["step"] == what
+            })
+        };
+        assert!(
+            told("p", 8, "store x = 1") && told("q", 14, "store y = 1"),
+            "{steps:?}"
+        );
+        assert!(told("p", 8, "load r = y (is 0)"), "{steps:?}");
+        assert!(told("q", 14, "load r = x (is 0)"), "{steps:?}");
+    }
+}
+
+/// What happens without a fence is called real only if it is, and a fence that is not
+/// needed is called so.
+#[test]
+fn what_happens_without_a_fence() {
+    let outcomes = |answer: &Value| -> Vec<String> {
+        let fences = answer["placement"]["fences"].as_array().expect("a list");
+        let without = fences.iter().map(|fence| fence["without"].as_str());
+        without.map(|word| word.unwrap_or("").to_string()).collect()
+    };
+    let real = answer("mutex/peterson", &["--model", "pso"]);
+    assert_eq!(outcomes(&real), ["violated", "violated"]);
+    let unreal = answer("protocol/alternating-bit", &["--model", "tso"]);
+    assert!(outcomes(&unreal).iter().all(|word| word == "inconclusive"));
+    let text = infer("protocol/alternating-bit", &["--model", "tso"]).stdout;
+    assert!(text.contains("in the abstraction, "), "{text}");
+    let pd = [
+        "--abs", "pd", "--k", "2", "--model", "pso", "--paths", "acyclic",
+    ];
+    let spare = answer(
+        "paper/fast1b",
+        &[&pd[..], &["--engine", "ordering"]].concat(),
+    );
+    assert!(outcomes(&spare).contains(&"correct".to_string()));
+}
+
 /// Every object that is printed satisfies the schema that is printed, with no field more.
 #[test]
 fn answers_satisfy_the_schema() {

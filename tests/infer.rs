@@ -308,7 +308,10 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
                 let mut fewer = placed.best.fences.clone();
                 fewer.remove(point);
                 let fewer = program.fenced(&fewer);
-                let shown = why.as_ref().and_then(|why| why.last().violation(&fewer));
+                let shown = why
+                    .trace
+                    .as_ref()
+                    .and_then(|why| why.last().violation(&fewer));
                 assert!(shown.is_some(), "no reason for {point:?}, {what}");
             }
             tally.several = usize::from(expected.len() > 1);

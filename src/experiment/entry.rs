@@ -72,6 +72,7 @@ pub struct AnswerFence {
     pub position: String,
     pub text: String,
     pub kind: String,
+    pub without: Option<Outcome>,
     pub why: Option<Vec<Step>>,
     pub why_initial: Option<Initial>,
 }

@@ -17,7 +17,7 @@
 //! [`ordering`]: super::ordering
 
 use super::work::{Engine, Round, Work};
-use super::{Formula, Labelling, Literal, Outcome, Reason, ordering, points};
+use super::{Formula, Labelling, Literal, Outcome, Reason, Unfixable, ordering, points};
 use crate::formula::{FALSE, FormulaId, Formulas, TRUE, TooLarge};
 use crate::memory::step::Stepper;
 use crate::program::{PointId, PointSet, Program, Property};
@@ -156,7 +156,11 @@ impl<'a> Engine<'a> for Eager<'_, 'a> {
         let answer = self.work.verify(&everywhere, model);
         match (answer.outcome, answer.exploration.violation) {
             (verify::Outcome::Violated, Some((violation, Some(trace)))) => {
-                Outcome::Unfixable(violation, trace)
+                Outcome::Unfixable(Box::new(Unfixable {
+                    fences: everywhere,
+                    violation,
+                    trace,
+                }))
             }
             (verify::Outcome::Correct, _) => Outcome::Inconclusive(Reason::Inexpressible),
             (verify::Outcome::Inconclusive(reason), _) => Outcome::Inconclusive(reason.into()),

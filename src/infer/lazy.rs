@@ -6,7 +6,7 @@
 use super::clause::clause;
 use super::hitting::{self, cheapest};
 use super::work::{Engine, Round, Work};
-use super::{Clause, Outcome, Reason};
+use super::{Clause, Outcome, Reason, Unfixable};
 use crate::program::{PointId, PointSet};
 use crate::space::StopReason;
 use crate::verify::{self, Abstraction, MOST_K};
@@ -57,9 +57,11 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
     /// Some clause cannot be hit: the last one.
     fn no_way_out(&mut self) -> Outcome {
         match self.work.clauses.last() {
-            Some(clause) if clause.real => {
-                Outcome::Unfixable(clause.violation, clause.trace.clone())
-            }
+            Some(clause) if clause.real => Outcome::Unfixable(Box::new(Unfixable {
+                fences: clause.fences.clone(),
+                violation: clause.violation,
+                trace: clause.trace.clone(),
+            })),
             _ => Outcome::Inconclusive(Reason::TooCoarse),
         }
     }

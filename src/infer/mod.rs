@@ -207,9 +207,18 @@ pub enum Outcome {
     Placed(Box<Placed>),
     /// Wrong even under sequential consistency, which no fence can mend.
     IncorrectUnderSc(Violation, Trace),
-    /// A real execution passes no point where a fence may stand.
-    Unfixable(Violation, Trace),
+    /// A real execution passes no point where a fence may stand but does not.
+    Unfixable(Box<Unfixable>),
     Inconclusive(Reason),
+}
+
+/// An execution that no fence can prevent.
+#[derive(Debug)]
+pub struct Unfixable {
+    /// The fences of the program that it belongs to.
+    pub fences: PointSet,
+    pub violation: Violation,
+    pub trace: Trace,
 }
 
 /// A placement and what is known about it.
@@ -238,8 +247,18 @@ pub struct Placement {
     pub kinds: Vec<FenceKind>,
     /// What these kinds cost, if kinds were looked for.
     pub price: Option<u64>,
-    /// For each fence, in order: the counterexample that comes back without it.
-    pub why: Vec<Option<Trace>>,
+    /// For each fence, in order: what happens without it.
+    pub why: Vec<Why>,
+}
+
+/// What happens if a fence of a placement is left out.
+#[derive(Debug, Clone)]
+pub struct Why {
+    /// Correct if the fence is not needed at all.
+    pub outcome: verify::Outcome,
+    /// The counterexample that comes back; if the outcome is not that the program is
+    /// violated, it may exist in the abstraction only.
+    pub trace: Option<Trace>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

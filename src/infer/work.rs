@@ -3,13 +3,13 @@
 use super::hitting::{self, cheapest};
 use super::{
     Clause, Formula, Inference, Labelling, Optimality, Options, Outcome, Placed, Placement, Reason,
-    kinds, prune,
+    Why, kinds, prune,
 };
 use crate::lang::ast::FenceKind;
 use crate::program::{PointId, PointSet, Program};
 use crate::report::text::count;
 use crate::source::Span;
-use crate::space::{End, Monitor, StopReason, Trace};
+use crate::space::{End, Monitor, StopReason};
 use crate::verify::{self, Abstraction, Answer, Model, verify};
 use std::collections::BTreeMap;
 
@@ -179,14 +179,17 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// For each fence, the counterexample that comes back when it is left out.
-    fn why(&mut self, fences: &PointSet) -> Vec<Option<Trace>> {
+    /// For each fence, what happens when it is left out.
+    fn why(&mut self, fences: &PointSet) -> Vec<Why> {
         self.monitor.say("why each fence is needed");
         let without = |point| {
             let mut fewer = fences.clone();
             fewer.remove(point);
             let answer = self.verify(&fewer, self.options.verify.model);
-            answer.exploration.violation.and_then(|(_, trace)| trace)
+            Why {
+                outcome: answer.outcome,
+                trace: answer.exploration.violation.and_then(|(_, trace)| trace),
+            }
         };
         fences.iter().map(without).collect()
     }

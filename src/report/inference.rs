@@ -7,7 +7,8 @@ use crate::infer::{
     self, Engine, Literal, Optimality, Outcome, Paths, PdPrevent, Placement, Reason, Where,
 };
 use crate::lang::ast::FenceKind;
-use crate::program::{PointId, Program};
+use crate::program::{PointId, PointSet, Program};
+use crate::property::Violation;
 use crate::source::{Source, Span};
 use crate::space::{StopReason, Trace};
 use crate::verify::Abstraction;
@@ -45,10 +46,17 @@ impl Inferred<'_> {
         }
     }
 
-    /// The execution that no fence can prevent.
-    pub fn trace(&self) -> Option<&Trace> {
+    /// The execution that no fence can prevent: the program with the fences that it has
+    /// passed all the same, what is wrong at its end, and the execution.
+    pub fn execution(&self) -> Option<(Program, Violation, &Trace)> {
         match &self.found.outcome {
-            Outcome::IncorrectUnderSc(_, trace) | Outcome::Unfixable(_, trace) => Some(trace),
+            Outcome::IncorrectUnderSc(violation, trace) => {
+                Some((self.program.fenced(&PointSet::new()), *violation, trace))
+            }
+            Outcome::Unfixable(found) => {
+                let program = self.program.fenced(&found.fences);
+                Some((program, found.violation, &found.trace))
+            }
             _ => None,
         }
     }
@@ -115,7 +123,7 @@ impl Inferred<'_> {
         // Nothing is cheaper than no fence.
         let placement = best
             .map(|best| self.placement_json(best, optimality.unwrap_or(json::Optimality::Exact)));
-        let fenced = self.program.fenced(&Default::default());
+        let execution = self.execution();
         let (abstraction, k) = match self.found.abstraction {
             Abstraction::Pd { k } => ("pd", k),
             Abstraction::Fd { k } => ("fd", k),
@@ -182,10 +190,12 @@ impl Inferred<'_> {
                 })
                 .collect()
             }),
-            initial: self
-                .trace()
-                .map(|t| trace::initial(&fenced, self.source, &t.initial)),
-            trace: self.trace().map(|t| trace::steps(&fenced, self.source, t)),
+            initial: execution
+                .as_ref()
+                .map(|(program, _, t)| trace::initial(program, self.source, &t.initial)),
+            trace: execution
+                .as_ref()
+                .map(|(program, _, t)| trace::steps(program, self.source, t)),
             tried: self.found.tried.clone(),
             lower_bound: match &self.found.outcome {
                 Outcome::Placed(placed) => Some(placed.lower_bound),
@@ -234,7 +244,8 @@ impl Inferred<'_> {
             let mut fewer = placement.fences.clone();
             fewer.remove(&id);
             let program = self.program.fenced(&fewer);
-            let why = placement.why.get(index).and_then(|why| why.as_ref());
+            let without = placement.why.get(index);
+            let why = without.and_then(|without| without.trace.as_ref());
             json::Fence {
                 process: point
                     .process
@@ -249,6 +260,7 @@ impl Inferred<'_> {
                     .asked
                     .target
                     .map(|target| target::instruction(target, kind)),
+                without: without.map(|without| without.outcome.into()),
                 why: why.map(|why| trace::steps(&program, self.source, why)),
                 why_initial: why.map(|why| trace::initial(&program, self.source, &why.initial)),
             }

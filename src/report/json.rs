@@ -1,6 +1,7 @@
 //! The JSON contract of `verify` and `infer`: stable names, built from the core types by hand.
 
 use super::trace::{Initial, Step};
+use crate::verify;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,16 @@ pub enum Outcome {
     IncorrectUnderSc,
     Unfixable,
     Inconclusive,
+}
+
+impl From<verify::Outcome> for Outcome {
+    fn from(outcome: verify::Outcome) -> Outcome {
+        match outcome {
+            verify::Outcome::Correct => Outcome::Correct,
+            verify::Outcome::Violated => Outcome::Violated,
+            verify::Outcome::Inconclusive(_) => Outcome::Inconclusive,
+        }
+    }
 }
 
 /// How good a placement is.
@@ -210,7 +221,11 @@ pub struct Fence {
     /// What to use on the target that was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<&'static str>,
-    /// The execution that comes back without it.
+    /// What the program is without it: correct if it is not needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<Outcome>,
+    /// The execution that comes back without it, in the abstraction only unless the program
+    /// is then violated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Vec<Step>>,
     /// Where that execution starts.

@@ -1,7 +1,7 @@
 //! The answer of `verify` as data: why it is not certain, what is violated, the JSON.
 
 use super::describe::{self, upper};
-use super::json::{self, Config, Report, SCHEMA, Stats, Timing, Tried, Violation};
+use super::json::{Config, Report, SCHEMA, Stats, Timing, Tried, Violation};
 use super::trace;
 use crate::diagnostic::Diagnostic;
 use crate::program::{Program, PropertyKind};
@@ -125,11 +125,7 @@ impl Verdict<'_> {
                 deadlock: self.options.deadlock,
                 fences: self.fences.to_vec(),
             },
-            outcome: match self.answer.outcome {
-                Outcome::Correct => json::Outcome::Correct,
-                Outcome::Violated => json::Outcome::Violated,
-                Outcome::Inconclusive(_) => json::Outcome::Inconclusive,
-            },
+            outcome: self.answer.outcome.into(),
             reason: self.reason(),
             violation: self.violation(),
             initial: trace.map(|t| trace::initial(self.program, self.source, &t.initial)),

@@ -7,6 +7,7 @@ use crate::infer::{Engine, Optimality, Outcome, Placement};
 use crate::lang::ast::FenceKind;
 use crate::report::text::{self, Paint, count};
 use crate::report::{describe, target};
+use crate::verify;
 use std::fmt::Write;
 
 impl Shown<'_> {
@@ -73,22 +74,8 @@ impl Shown<'_> {
                     out.push_str(&self.all_text(&placed.all, placed.more));
                 }
             }
-            Outcome::IncorrectUnderSc(violation, trace) | Outcome::Unfixable(violation, trace) => {
-                let word = match self.found.outcome {
-                    Outcome::Unfixable(..) => "unfixable",
-                    _ => "incorrect under SC",
-                };
-                let reason = self.reason().unwrap_or_default();
-                let fenced = self.program.fenced(&Default::default());
-                let (what, _) = describe::violation(&fenced, self.source, *violation, trace.last());
-                let table = text::trace(&fenced, self.source, trace, paint);
-                let verdict = paint.bad("violated:");
-                let _ = writeln!(
-                    out,
-                    "{}: {reason}\n\n{table}  {verdict} {what}\n",
-                    paint.bad(word)
-                );
-            }
+            Outcome::IncorrectUnderSc(..) => self.hopeless("incorrect under SC", &mut out, paint),
+            Outcome::Unfixable(_) => self.hopeless("unfixable", &mut out, paint),
             Outcome::Inconclusive(_) => {
                 let reason = self.reason().unwrap_or_default();
                 let _ = writeln!(out, "{}: {reason}", paint.unsure("inconclusive"));
@@ -98,6 +85,17 @@ impl Shown<'_> {
         out.push_str(&self.formula());
         let _ = writeln!(out, "{}", paint.faint(&work));
         out
+    }
+
+    /// The execution that no fence can prevent.
+    fn hopeless(&self, word: &str, out: &mut String, paint: Paint) {
+        let reason = self.reason().unwrap_or_default();
+        let _ = writeln!(out, "{}: {reason}\n", paint.bad(word));
+        if let Some((program, violation, trace)) = self.execution() {
+            let (what, _) = describe::violation(&program, self.source, violation, trace.last());
+            let table = text::trace(&program, self.source, trace, paint);
+            let _ = writeln!(out, "{table}  {} {what}\n", paint.bad("violated:"));
+        }
     }
 
     /// What to use for each fence on the target that was named.
@@ -191,21 +189,22 @@ impl Shown<'_> {
     /// What happens without each fence.
     fn why(&self, placement: &Placement, paint: Paint) -> String {
         let mut out = String::new();
-        for (point, trace) in placement.fences.iter().zip(&placement.why) {
+        for (point, why) in placement.fences.iter().zip(&placement.why) {
             let mut fewer = placement.fences.clone();
             fewer.remove(point);
             let program = self.program.fenced(&fewer);
-            let violation = trace.as_ref().and_then(|trace| {
+            let violation = why.trace.as_ref().and_then(|trace| {
                 let violation = trace.last().violation(&program)?;
                 Some(describe::violation(&program, self.source, violation, trace.last()).0)
             });
-            let violation = violation.unwrap_or_else(|| "nothing was found in time".to_string());
-            let _ = writeln!(
-                out,
-                "  without the fence {}: {violation}",
-                self.place(*point)
-            );
-            if let (true, Some(trace)) = (self.args.why, trace) {
+            let what = match (why.outcome, violation) {
+                (verify::Outcome::Correct, _) => "it is correct as well".to_string(),
+                (verify::Outcome::Violated, Some(violation)) => violation,
+                (_, Some(violation)) => format!("in the abstraction, {violation}"),
+                (_, None) => "nothing was found in time".to_string(),
+            };
+            let _ = writeln!(out, "  without the fence {}: {what}", self.place(*point));
+            if let (true, Some(trace)) = (self.args.why, &why.trace) {
                 let table = text::trace(&program, self.source, trace, paint);
                 let _ = writeln!(out, "\n{table}");
             }

@@ -3,6 +3,7 @@
 use super::escape;
 use crate::experiment::{Entry, Word};
 use crate::report::describe::upper;
+use crate::report::json::Outcome;
 use crate::report::trace::{Initial, Step};
 use serde_json::{Map, Value as Json, json};
 
@@ -90,7 +91,11 @@ fn counterexamples(entry: &Entry) -> Vec<Told<'_>> {
                     "{model}, {by}: without the fence {} line {}",
                     fence.position, fence.line
                 ),
-                end: "here it goes wrong".to_string(),
+                end: match fence.without {
+                    Some(Outcome::Inconclusive) => "in the abstraction it goes wrong here",
+                    _ => "here it goes wrong",
+                }
+                .to_string(),
                 initial,
                 steps,
             });
