@@ -1,8 +1,6 @@
 //! Regenerates the tables in `results/`: `make tables`, or `make tables ONLY=table2` for one.
 
 mod compare;
-// The tests read the rest of it.
-#[allow(dead_code)]
 #[path = "../../tests/programs/header.rs"]
 mod header;
 mod optimal;

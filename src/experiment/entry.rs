@@ -1,7 +1,6 @@
 //! Cells as they were written down, read again.
 
 use super::cell::{Buffers, Cell, EngineKind, Mode};
-use super::run::limit_in;
 use crate::report::json::{Optimality, Outcome, SCHEMA};
 use crate::report::trace::{Initial, Step};
 use serde::Deserialize;
@@ -28,7 +27,8 @@ pub struct Answer {
     pub source: Option<String>,
     pub config: AnswerConfig,
     pub outcome: Outcome,
-    pub reason: Option<String>,
+    /// The limit that ended it without an answer; the record of a cell says it itself.
+    pub stopped: Option<String>,
     pub violation: Option<AnswerViolation>,
     pub initial: Option<Initial>,
     pub trace: Option<Vec<Step>>,
@@ -206,10 +206,6 @@ pub fn read_answers(text: &str) -> Result<Vec<Entry>, String> {
         if answer.schema != SCHEMA {
             return Err(format!("the schema is '{}', not '{SCHEMA}'", answer.schema));
         }
-        let limit = match answer.outcome {
-            Outcome::Inconclusive => answer.reason.as_deref().and_then(limit_in),
-            _ => None,
-        };
         Ok(Entry {
             cell: Cell {
                 program: answer.program.clone(),
@@ -219,7 +215,7 @@ pub fn read_answers(text: &str) -> Result<Vec<Entry>, String> {
                 k: answer.config.k.or(answer.config.bound),
                 engine: answer.config.engine,
             },
-            stopped: limit.map(str::to_string),
+            stopped: answer.stopped.clone(),
             measured: answer.timing.clone().unwrap_or_default(),
             answer,
         })

@@ -172,6 +172,8 @@ fn split(cell: &Cell, mut report: Map<String, Json>, stopped: Option<StopReason>
     // The manifest has them.
     report.shift_remove("source");
     report.shift_remove("program");
+    // The record says it, also if there is an answer all the same.
+    report.shift_remove("stopped");
     let mut measured = match report.shift_remove("timing") {
         Some(Json::Object(timing)) => timing,
         _ => Map::new(),
@@ -189,39 +191,11 @@ fn split(cell: &Cell, mut report: Map<String, Json>, stopped: Option<StopReason>
         }
     }
     let mut record = Map::from_iter([("cell".to_string(), json!(cell))]);
-    record.extend(stopped.map(|reason| ("stopped".to_string(), json!(name(reason)))));
+    record.extend(stopped.map(|reason| ("stopped".to_string(), json!(reason.word()))));
     record.insert("report".to_string(), Json::Object(report));
     Finished {
         record: Json::Object(record),
         measured: json!({ "cell": cell, "measured": measured }),
         stopped,
     }
-}
-
-/// A limit in a word.
-fn name(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::MaxStates => "states",
-        StopReason::MaxMemory => "memory",
-        StopReason::Timeout => "time",
-        StopReason::Interrupted => "interrupted",
-        StopReason::MaxFormula => "formula",
-        StopReason::TooWide => "width",
-    }
-}
-
-/// The limit that a reason in words speaks of.
-pub fn limit_in(reason: &str) -> Option<&'static str> {
-    let limits = [
-        StopReason::MaxStates,
-        StopReason::MaxMemory,
-        StopReason::Timeout,
-        StopReason::Interrupted,
-        StopReason::MaxFormula,
-        StopReason::TooWide,
-    ];
-    let mut limits = limits.into_iter();
-    limits
-        .find(|limit| reason.contains(&limit.to_string()))
-        .map(name)
 }

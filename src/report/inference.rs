@@ -174,6 +174,10 @@ impl Inferred<'_> {
                 Outcome::Unfixable(..) => json::Outcome::Unfixable,
                 Outcome::Inconclusive(_) => json::Outcome::Inconclusive,
             },
+            stopped: match self.found.outcome {
+                Outcome::Inconclusive(Reason::Limit(limit)) => Some(limit.word()),
+                _ => None,
+            },
             reason: self.reason(),
             placement,
             placements: self.options.all.map(|_| {

@@ -69,6 +69,9 @@ pub struct Report {
     pub source: Option<String>,
     pub config: Config,
     pub outcome: Outcome,
+    /// The limit that ended it without an answer, in a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<&'static str>,
     /// Why it is inconclusive, and what to try.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -151,6 +154,9 @@ pub struct Inference {
     pub source: Option<String>,
     pub config: InferConfig,
     pub outcome: Outcome,
+    /// The limit that ended it without an answer, in a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<&'static str>,
     /// Why there is no placement, and what to try.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

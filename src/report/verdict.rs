@@ -126,6 +126,10 @@ impl Verdict<'_> {
                 fences: self.fences.to_vec(),
             },
             outcome: self.answer.outcome.into(),
+            stopped: match self.answer.outcome {
+                Outcome::Inconclusive(Reason::Limit(limit)) => Some(limit.word()),
+                _ => None,
+            },
             reason: self.reason(),
             violation: self.violation(),
             initial: trace.map(|t| trace::initial(self.program, self.source, &t.initial)),

@@ -90,6 +90,20 @@ impl Monitor {
     }
 }
 
+impl StopReason {
+    /// The limit in a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            StopReason::MaxStates => "states",
+            StopReason::MaxMemory => "memory",
+            StopReason::Timeout => "time",
+            StopReason::Interrupted => "interrupted",
+            StopReason::MaxFormula => "formula",
+            StopReason::TooWide => "width",
+        }
+    }
+}
+
 impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -6,57 +6,26 @@
 //! on the number of threads. Each round has two phases: threads expand states and sort the
 //! successors by shard; then each shard is updated by one thread.
 
+mod shards;
+
 use super::explore::{End, Exploration, PARALLEL, Search, for_each_initial, in_parallel};
 use super::graph::{self, Graph};
 use super::intern::Interner;
-use super::judge::{Judge, Verdict};
 use super::layout::{Layout, Overflow, State};
 use super::limits::StopReason;
-use super::rows::{Rows, Successors};
 use super::trace::{self, Snapshot, Trace};
 use crate::property::Violation;
 use ahash::{AHashMap, AHashSet, RandomState};
 use rayon::ThreadPool;
+use shards::{SHARDS, Shard, Worker, map_bytes, shard_of};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Parts of the state map, each owned by one thread at a time.
-const SHARDS: usize = 64;
 
 /// States expanded between two updates of the shards.
 const BATCH: usize = 1 << 15;
 
 /// States handed to a thread at a time.
 const CHUNK: usize = 256;
-
-/// A merged state by its key: the state with skeletons in place of configurations.
-struct Shard<const N: usize> {
-    states: AHashMap<State<N>, State<N>>,
-    /// Keys of states that are new or have grown in this round.
-    changed: AHashSet<State<N>>,
-    violated: bool,
-    reached_final: bool,
-}
-
-/// A thread's tables.
-struct Worker<'a, const N: usize> {
-    interner: &'a Interner<'a>,
-    layout: &'a Layout,
-    rows: Rows<'a, N>,
-    judge: Judge<'a, N>,
-    /// Per process, by configuration id.
-    skeletons: Vec<Vec<Option<u32>>>,
-    /// By process and two configurations.
-    joins: AHashMap<(u32, u32, u32), u32>,
-    successors: Successors<N>,
-    /// By shard: successors with their keys.
-    outgoing: Vec<Vec<(State<N>, State<N>)>>,
-    overflow: bool,
-    transitions: u64,
-    deadlock: bool,
-    /// What comes after a violation does not count.
-    end_at_errors: bool,
-}
 
 struct Merged<'a, const N: usize> {
     search: &'a Search<'a>,
@@ -74,31 +43,12 @@ pub fn explore<const N: usize>(
     interner: &Interner,
     layout: &Layout,
 ) -> Result<Exploration, Overflow> {
-    let shard = || Shard {
-        states: AHashMap::new(),
-        changed: AHashSet::new(),
-        violated: false,
-        reached_final: false,
-    };
-    let worker = || Worker {
-        interner,
-        layout,
-        rows: Rows::new(search.stepper, interner, layout, search.graph),
-        judge: Judge::new(search.stepper.program, interner, layout),
-        skeletons: vec![Vec::new(); layout.configs.len()],
-        joins: AHashMap::new(),
-        successors: Successors::new(),
-        outgoing: vec![Vec::new(); SHARDS],
-        overflow: false,
-        transitions: 0,
-        deadlock: false,
-        end_at_errors: search.graph.is_some(),
-    };
+    let worker = || Worker::new(search, interner, layout);
     let merged: Merged<N> = Merged {
         search,
         interner,
         layout,
-        shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect(),
+        shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
         workers: (0..search.threads.max(1)).map(|_| worker()).collect(),
         pool: None,
         hasher: RandomState::with_seeds(1, 2, 3, 4),
@@ -461,103 +411,4 @@ impl<const N: usize> Merged<'_, N> {
         let last = trace.last().violation(program);
         (last.unwrap_or(Violation::Deadlock), Some(trace))
     }
-}
-
-impl<const N: usize> Worker<'_, N> {
-    fn expand(&mut self, state: &State<N>, hasher: &RandomState) -> Result<(), Overflow> {
-        self.rows.successors(state, &mut self.successors)?;
-        for at in 0..self.successors.as_slice().len() {
-            let next = self.successors.as_slice()[at];
-            let key = self.key(&next)?;
-            self.outgoing[shard_of(hasher, &key)].push((key, next));
-        }
-        Ok(())
-    }
-
-    fn successors_of(&mut self, state: &State<N>) -> Vec<State<N>> {
-        match self.rows.successors(state, &mut self.successors) {
-            Ok(_) => self.successors.as_slice().to_vec(),
-            // Only states that a limit kept from being expanded can outgrow the layout.
-            Err(Overflow) => Vec::new(),
-        }
-    }
-
-    /// Nothing comes after such a state.
-    fn ends(&self, verdict: Verdict) -> bool {
-        verdict == Verdict::Failure || self.end_at_errors && verdict == Verdict::Violation
-    }
-
-    fn judge_violation(&mut self, state: &State<N>, deadlock: bool) -> bool {
-        match self.judge.verdict(state) {
-            Verdict::Violation | Verdict::Failure => true,
-            Verdict::Final => false,
-            Verdict::Fine => deadlock && self.successors_of(state).is_empty(),
-        }
-    }
-
-    /// The state with skeletons in place of configurations.
-    fn key(&mut self, state: &State<N>) -> Result<State<N>, Overflow> {
-        let mut key = *state;
-        for (process, field) in self.layout.configs.iter().enumerate() {
-            let id = field.get(state) as usize;
-            let known = &mut self.skeletons[process];
-            if known.len() <= id {
-                known.resize(id + 1, None);
-            }
-            let skeleton =
-                *known[id].get_or_insert_with(|| self.interner.skeleton_id(process, id as u32));
-            field.set(&mut key, skeleton)?;
-        }
-        Ok(key)
-    }
-
-    /// Adds a state to a shard, or merges it into the one with its key.
-    fn merge(
-        &mut self,
-        shard: &mut Shard<N>,
-        key: &State<N>,
-        state: &State<N>,
-    ) -> Result<(), Overflow> {
-        let Some(old) = shard.states.get(key).copied() else {
-            shard.states.insert(*key, *state);
-            let verdict = self.judge.verdict(state);
-            shard.violated |= matches!(verdict, Verdict::Violation | Verdict::Failure);
-            shard.reached_final |= verdict == Verdict::Final;
-            if !self.ends(verdict) {
-                shard.changed.insert(*key);
-            }
-            return Ok(());
-        };
-        if old == *state {
-            return Ok(());
-        }
-        let mut joined = old;
-        for (process, field) in self.layout.configs.iter().enumerate() {
-            let (own, other) = (field.get(&old), field.get(state));
-            if own != other {
-                let join = || self.interner.join(process, own, other);
-                let pair = (process as u32, own, other);
-                let id = *self.joins.entry(pair).or_insert_with(join);
-                field.set(&mut joined, id)?;
-            }
-        }
-        if joined != old {
-            shard.states.insert(*key, joined);
-            let verdict = self.judge.verdict(&joined);
-            if !self.ends(verdict) {
-                shard.changed.insert(*key);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The size of a map: one control byte and the entry for every slot, an eighth of which
-/// stays empty.
-fn map_bytes<const N: usize>(map: &AHashMap<State<N>, State<N>>) -> u64 {
-    (map.capacity() * 8 / 7 * (2 * size_of::<State<N>>() + 1)) as u64
-}
-
-fn shard_of<const N: usize>(hasher: &RandomState, key: &State<N>) -> usize {
-    hasher.hash_one(key) as usize % SHARDS
 }

@@ -5,6 +5,7 @@
 //! finished before the next begins, and a shortest trace is chosen afterwards, by rules
 //! that know nothing of the order of discovery.
 
+mod distinct;
 mod explore;
 mod graph;
 mod intern;
