@@ -1,7 +1,6 @@
 //! Fence points as a person names them: by line and column.
 
-use crate::lang::printer::{Side, Spot};
-use crate::program::{FencePoint, PointId, Program};
+use crate::program::{FencePoint, FenceSite, PointId, Program, Side};
 use crate::source::{Position, Source};
 use std::collections::BTreeSet;
 
@@ -37,12 +36,12 @@ impl std::str::FromStr for FencePlace {
 
 /// A point as `LINE:COL:SIDE`, which [`FencePlace`] reads back.
 pub fn name(program: &Program, source: &Source, point: PointId) -> String {
-    let spot = program.points[point.index()].spots[0];
-    let at = source.position(spot.statement.start);
-    match spot.side {
+    let site = program.points[point.index()].sites[0];
+    let at = source.position(site.statement.start);
+    match site.side {
         Side::Before => format!("{at}:before"),
         Side::After => format!("{at}:after"),
-        Side::Inside => source.position(offset(&spot)).to_string(),
+        Side::Inside => source.position(offset(&site)).to_string(),
     }
 }
 
@@ -59,11 +58,11 @@ pub fn find_in(
     place: FencePlace,
     wanted: impl Fn(&FencePoint) -> bool,
 ) -> Result<PointId, String> {
-    let matches = |spot: &Spot| match (source.offset(place.at), place.side) {
+    let matches = |site: &FenceSite| match (source.offset(place.at), place.side) {
         (None, _) => false,
-        (Some(at), Some(side)) => spot.side == side && spot.statement.start == at,
+        (Some(at), Some(side)) => site.side == side && site.statement.start == at,
         (Some(at), None) => {
-            let own = offset(spot);
+            let own = offset(site);
             let (low, high) = (own.min(at) as usize, own.max(at) as usize);
             source.text()[low..high].chars().all(char::is_whitespace)
         }
@@ -71,13 +70,13 @@ pub fn find_in(
     // Typed behind a body without braces, a fence stands behind the whole statement.
     let points = program.points.iter().enumerate();
     let points = points.filter(|(_, point)| wanted(point));
-    let spots = points.flat_map(|(id, point)| point.spots.iter().map(move |spot| (id, spot)));
-    let here = spots.filter(|(_, spot)| matches(spot));
-    if let Some((id, _)) = here.min_by_key(|(_, spot)| spot.body.is_some()) {
+    let sites = points.flat_map(|(id, point)| point.sites.iter().map(move |site| (id, site)));
+    let here = sites.filter(|(_, site)| matches(site));
+    if let Some((id, _)) = here.min_by_key(|(_, site)| site.body.is_some()) {
         return Ok(PointId(id as u32));
     }
-    let spots = program.points.iter().flat_map(|point| &point.spots);
-    let positions = spots.map(|spot| source.position(offset(spot)));
+    let sites = program.points.iter().flat_map(|point| &point.sites);
+    let positions = sites.map(|site| source.position(offset(site)));
     let nearby: BTreeSet<Position> = positions.filter(|at| at.line == place.at.line).collect();
     let nearby: Vec<String> = nearby.iter().map(Position::to_string).collect();
     Err(match nearby.is_empty() {
@@ -90,11 +89,11 @@ pub fn find_in(
     })
 }
 
-/// Where the text of a fence at this spot would begin.
-pub fn offset(spot: &Spot) -> u32 {
-    match spot.side {
-        Side::Before => spot.statement.start,
-        Side::After => spot.statement.end,
-        Side::Inside => spot.statement.end - 1,
+/// Where the text of a fence at this site would begin.
+pub fn offset(site: &FenceSite) -> u32 {
+    match site.side {
+        Side::Before => site.statement.start,
+        Side::After => site.statement.end,
+        Side::Inside => site.statement.end - 1,
     }
 }

@@ -5,11 +5,10 @@
 //! store that had to wait for room is reported.
 
 use crate::import::litmus::{Observed, Quantifier, Test};
-use crate::lang::value::Value;
 use crate::lower::lower;
 use crate::memory::Atomics;
 use crate::memory::step::Stepper;
-use crate::program::{PlaceId, Program};
+use crate::program::{PlaceId, Program, Value};
 use crate::property::Violation;
 use crate::space::{End, Limits, Monitor, Search, Snapshot, StopReason, explore};
 use crate::verify::{Abstraction, Model, memory};

@@ -1,8 +1,7 @@
 //! Properties as predicates on states: what counts as a violation.
 
-use crate::lang::value::{Fault, Value};
 use crate::memory::step::{At, Config, Failure};
-use crate::program::{Atom, Expr, Loc, PlaceId, ProcessId, Program, PropertyKind};
+use crate::program::{Atom, Expr, Fault, Loc, PlaceId, ProcessId, Program, PropertyKind, Value};
 
 /// What is wrong with a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,8 @@ mod programs;
 
 use fencesmith::infer::hitting::Costs;
 use fencesmith::infer::{self, Engine, Inference, Optimality, Outcome, Paths, PdPrevent, Where};
-use fencesmith::lang::ast::FenceKind;
 use fencesmith::lang::printer::print_with_fences;
-use fencesmith::program::{PointSet, Program};
+use fencesmith::program::{FenceKind, PointSet, Program};
 use fencesmith::source::Source;
 use fencesmith::space::Monitor;
 use fencesmith::verify::{self, Abstraction, Model};
@@ -42,11 +41,11 @@ fn check_printed(
     model: Model,
     abstraction: Abstraction,
 ) {
-    let spots = fences
+    let sites = fences
         .iter()
-        .map(|point| program.points[point.index()].spots[0]);
-    let spots: Vec<_> = spots.map(|spot| (spot, FenceKind::Full)).collect();
-    let text = print_with_fences(source, &spots);
+        .map(|point| program.points[point.index()].sites[0]);
+    let sites: Vec<_> = sites.map(|site| (site, FenceKind::Full)).collect();
+    let text = print_with_fences(source, &sites);
     let printed = Source::new(source.name(), text.clone());
     let printed = programs::program(&printed).fenced(&PointSet::new());
     for model in [Model::Sc, model] {

@@ -374,8 +374,8 @@ fn words(text: &str) -> Vec<String> {
 fn points_are_apart(program: &Program, text: &str) {
     let mut seen = std::collections::HashMap::new();
     for (index, point) in program.points.iter().enumerate() {
-        for spot in &point.spots {
-            let key = (spot.side, spot.statement.start);
+        for site in &point.sites {
+            let key = (site.side, site.statement.start);
             let other = *seen.entry(key).or_insert(index);
             assert_eq!(other, index, "{key:?} is two places\n{text}");
         }

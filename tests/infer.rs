@@ -8,10 +8,9 @@ use fencesmith::infer::{
     Engine, Inference, Optimality, Options, Ordering, Outcome, Paths, PdPrevent, Placement, Prices,
     Reason, infer,
 };
-use fencesmith::lang::ast::FenceKind;
 use fencesmith::lower::compile;
 use fencesmith::memory::Atomics;
-use fencesmith::program::{PointId, PointSet, Program};
+use fencesmith::program::{FenceKind, PointId, PointSet, Program};
 use fencesmith::source::{Source, Span};
 use fencesmith::space::{End, Limits, Monitor};
 use fencesmith::verify::{self, Abstraction, Model, memory};

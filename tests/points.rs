@@ -6,12 +6,10 @@ mod oracle;
 mod programs;
 
 use fencesmith::fences;
-use fencesmith::lang::ast::FenceKind;
-use fencesmith::lang::printer::{Spot, print_with_fences};
-use fencesmith::lang::value::Value;
+use fencesmith::lang::printer::print_with_fences;
 use fencesmith::memory::step::{Config, Stepper};
 use fencesmith::memory::{Atomics, Buffers};
-use fencesmith::program::{PointId, PointSet, Program};
+use fencesmith::program::{FenceKind, FenceSite, PointId, PointSet, Program, Value};
 use fencesmith::source::Source;
 use fencesmith::space::{End, Limits, Monitor, Search, explore};
 use fencesmith::verify::{Abstraction, Model, Outcome, Reason, memory};
@@ -105,10 +103,10 @@ impl Case {
     }
 
     /// Compares the program that waits at some points with the text that has fences there.
-    fn check(&self, fences: &[(PointId, Spot)], model: Model) -> Tally {
+    fn check(&self, fences: &[(PointId, FenceSite)], model: Model) -> Tally {
         let points: PointSet = fences.iter().map(|(point, _)| *point).collect();
-        let spots = fences.iter().map(|(_, spot)| (*spot, FenceKind::Full));
-        let text = print_with_fences(&self.source, &spots.collect::<Vec<_>>());
+        let sites = fences.iter().map(|(_, site)| (*site, FenceKind::Full));
+        let text = print_with_fences(&self.source, &sites.collect::<Vec<_>>());
         let typed = program(&Source::new("typed.fen", text.clone()));
         let waits = self.whole.fenced(&points);
         let typed = typed.fenced(&PointSet::new());
@@ -127,31 +125,31 @@ impl Case {
         tally
     }
 
-    /// All spots of all points.
-    fn spots(&self) -> Vec<(PointId, Spot)> {
+    /// All sites of all points.
+    fn sites(&self) -> Vec<(PointId, FenceSite)> {
         let points = self.whole.points.iter().enumerate();
-        let spots = points.flat_map(|(index, point)| {
+        let sites = points.flat_map(|(index, point)| {
             let id = PointId(index as u32);
-            point.spots.iter().map(move |spot| (id, *spot))
+            point.sites.iter().map(move |site| (id, *site))
         });
-        spots.collect()
+        sites.collect()
     }
 
     fn check_single(&self, models: &[Model]) -> Tally {
-        let spots = self.spots();
-        let runs = spots
+        let sites = self.sites();
+        let runs = sites
             .iter()
-            .flat_map(|spot| models.iter().map(move |model| (spot, *model)));
-        runs.map(|(spot, model)| self.check(&[*spot], model))
+            .flat_map(|site| models.iter().map(move |model| (site, *model)));
+        runs.map(|(site, model)| self.check(&[*site], model))
             .fold(Tally::default(), Tally::add)
     }
 
-    /// Random pairs of spots, of the same point or of two.
+    /// Random pairs of sites, of the same point or of two.
     fn check_pairs(&self, seed: u64, pairs: usize, models: &[Model]) -> Tally {
-        let spots = self.spots();
+        let sites = self.sites();
         let mut random = Random(seed);
-        let runs = (0..pairs).filter(|_| spots.len() > 1).map(|_| {
-            let pair = [random.pick(&spots), random.pick(&spots)];
+        let runs = (0..pairs).filter(|_| sites.len() > 1).map(|_| {
+            let pair = [random.pick(&sites), random.pick(&sites)];
             let model = random.pick(models);
             self.check(&pair, model)
         });

@@ -5,9 +5,8 @@ use super::input::{self, Input};
 use super::{Exit, Failure, print};
 use crate::export;
 use crate::import::Format;
-use crate::lang::ast::FenceKind;
 use crate::lang::pretty;
-use crate::lang::printer::Spot;
+use crate::program::{FenceKind, FenceSite};
 
 /// Prints a program in another language.
 pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
@@ -32,7 +31,7 @@ pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
 }
 
 /// A foreign program in the native language, with fences.
-pub fn converted(input: &Input, fences: &[(Spot, FenceKind)]) -> String {
+pub fn converted(input: &Input, fences: &[(FenceSite, FenceKind)]) -> String {
     let from = input.source.name();
     let name = from.rsplit(['/', '\\']).next().unwrap_or(from);
     let text = pretty::print(&input.ast, fences);

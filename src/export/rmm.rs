@@ -10,12 +10,9 @@ use super::last_edges;
 use crate::diagnostic::Diagnostic;
 use crate::import::names::Names;
 use crate::import::rmm::RESERVED;
-use crate::lang::ast::{BinaryOp, FenceKind, UnaryOp};
-use crate::lang::resolve::Initial;
-use crate::lang::value::{Domain, Fault};
 use crate::program::{
-    Atom, Edge, Expr, Instr, Loc, LocalId, PlaceRef, Process, ProcessId, Program, Property,
-    PropertyKind,
+    Atom, BinaryOp, Domain, Edge, Expr, Fault, FenceKind, Initial, Instr, Loc, LocalId, PlaceRef,
+    Process, ProcessId, Program, Property, PropertyKind, UnaryOp,
 };
 use crate::source::{Source, Span};
 use std::collections::{BTreeMap, BTreeSet};

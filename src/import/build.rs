@@ -1,10 +1,10 @@
 //! Short ways to make nodes of the native syntax tree.
 
 use crate::lang::ast::{
-    BinaryOp, Block, Declaration, Expr, ExprKind, Init, Member, Name, Place, Process, Range, Stmt,
-    StmtKind, Type, UnaryOp, Variable,
+    Block, Declaration, Expr, ExprKind, Init, Member, Name, Place, Process, Range, Stmt, StmtKind,
+    Type, Variable,
 };
-use crate::lang::value::Domain;
+use crate::program::{BinaryOp, Domain, UnaryOp};
 use crate::source::Span;
 
 pub fn name(text: &str, span: Span) -> Name {

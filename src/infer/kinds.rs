@@ -6,8 +6,7 @@
 
 use super::Placement;
 use super::work::Work;
-use crate::lang::ast::FenceKind;
-use crate::program::{PointId, Program};
+use crate::program::{FenceKind, PointId, Program};
 use crate::verify::Model;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -20,9 +20,7 @@ mod work;
 pub use certify::{Checked, certificate, check};
 pub use kinds::Prices;
 
-use crate::lang::ast::FenceKind;
-use crate::lang::printer::{Side, Spot};
-use crate::program::{Instr, PointId, PointSet, ProcessId, Program};
+use crate::program::{FenceKind, FenceSite, Instr, PointId, PointSet, ProcessId, Program, Side};
 use crate::property::Violation;
 use crate::source::Span;
 use crate::space::{Monitor, StopReason, Trace};
@@ -305,17 +303,17 @@ pub enum Where {
 /// anywhere.
 pub fn allowed(program: &Program, place: Where) -> Vec<bool> {
     let edges = || program.processes.iter().flat_map(|process| &process.edges);
-    let fits = |spot: &Spot| match place {
+    let fits = |site: &FenceSite| match place {
         Where::Anywhere => true,
         Where::AfterStore => {
             let mut stores = edges().filter(|edge| matches!(edge.instr, Instr::Store { .. }));
-            spot.side == Side::After && stores.any(|edge| edge.span.end == spot.statement.end)
+            site.side == Side::After && stores.any(|edge| edge.span.end == site.statement.end)
         }
         Where::BeforeLoad => {
             let mut loads = edges().filter(|edge| matches!(edge.instr, Instr::Load { .. }));
-            spot.side == Side::Before && loads.any(|edge| edge.span.start == spot.statement.start)
+            site.side == Side::Before && loads.any(|edge| edge.span.start == site.statement.start)
         }
     };
     let points = program.points.iter();
-    points.map(|point| point.spots.iter().any(fits)).collect()
+    points.map(|point| point.sites.iter().any(fits)).collect()
 }

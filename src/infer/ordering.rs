@@ -10,10 +10,11 @@ use super::eager::{Labelled, Prevention, explore_all};
 use super::work::Work;
 use super::{Literal, Ordering, Paths, PdPrevent, Reason};
 use crate::formula::{FALSE, FormulaId, Formulas, TRUE, TooLarge};
-use crate::lang::ast::FenceKind;
 use crate::memory::step::{Config, Step};
 use crate::memory::{Atomics, Entry};
-use crate::program::{Edge, EdgeId, Instr, Label, PointId, PointSet, Process, ProcessId, Program};
+use crate::program::{
+    Edge, EdgeId, FenceKind, Instr, Label, PointId, PointSet, Process, ProcessId, Program,
+};
 use crate::verify::{Abstraction, Model};
 use ahash::AHashMap;
 use indexmap::IndexSet;

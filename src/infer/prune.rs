@@ -3,8 +3,7 @@
 use super::Placement;
 use super::hitting::cheapest;
 use super::work::Work;
-use crate::lang::ast::FenceKind;
-use crate::program::{PointId, PointSet};
+use crate::program::{FenceKind, PointId, PointSet};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,8 +5,7 @@ use super::{
     Clause, Formula, Inference, Labelling, Optimality, Options, Outcome, Placed, Placement, Reason,
     Why, kinds, prune,
 };
-use crate::lang::ast::FenceKind;
-use crate::program::{PointId, PointSet, Program};
+use crate::program::{FenceKind, PointId, PointSet, Program};
 use crate::report::text::count;
 use crate::source::Span;
 use crate::space::{End, Monitor, StopReason};

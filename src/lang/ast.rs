@@ -1,5 +1,6 @@
 //! The syntax tree of a `.fen` program. Every node knows where it stands in the source.
 
+use crate::program::{BinaryOp, FenceKind, UnaryOp};
 use crate::source::Span;
 
 /// A whole program, items in source order.
@@ -160,14 +161,6 @@ pub enum StmtKind {
     Block(Block),
 }
 
-/// Which orders a fence enforces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FenceKind {
-    Full,
-    StoreStore,
-    StoreLoad,
-}
-
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     Expr(Expr),
@@ -246,27 +239,4 @@ pub struct ProcessRef {
     pub name: Name,
     pub index: Option<Box<Expr>>,
     pub span: Span,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum UnaryOp {
-    Not,
-    Negate,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BinaryOp {
-    Mul,
-    Div,
-    Rem,
-    Add,
-    Sub,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Equal,
-    NotEqual,
-    And,
-    Or,
 }

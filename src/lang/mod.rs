@@ -7,4 +7,3 @@ pub mod pretty;
 pub mod printer;
 pub(crate) mod report;
 pub mod resolve;
-pub mod value;

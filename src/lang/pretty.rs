@@ -1,14 +1,15 @@
 //! A syntax tree as text, for programs that were not written in the native language.
 
 use super::ast::{
-    Ast, BinaryOp, Block, Condition, Declaration, Expr, ExprKind, FenceKind, Init, Item, Member,
-    Place, Process, ProcessRef, Property, PropertyKind, Range, Stmt, StmtKind, Type, UnaryOp,
+    Ast, Block, Condition, Declaration, Expr, ExprKind, Init, Item, Member, Place, Process,
+    ProcessRef, Property, PropertyKind, Range, Stmt, StmtKind, Type,
 };
-use super::printer::{Side, Spot, words};
+use super::printer::words;
+use crate::program::{BinaryOp, FenceKind, FenceSite, Side, UnaryOp};
 use std::fmt::Write;
 
 /// The program as text, with these fences typed in.
-pub fn print(ast: &Ast, fences: &[(Spot, FenceKind)]) -> String {
+pub fn print(ast: &Ast, fences: &[(FenceSite, FenceKind)]) -> String {
     let mut printer = Printer {
         fences,
         out: String::new(),
@@ -29,7 +30,7 @@ pub fn print(ast: &Ast, fences: &[(Spot, FenceKind)]) -> String {
 }
 
 struct Printer<'a> {
-    fences: &'a [(Spot, FenceKind)],
+    fences: &'a [(FenceSite, FenceKind)],
     out: String,
     indent: usize,
     nofence: bool,
@@ -92,7 +93,7 @@ impl Printer<'_> {
 
     /// The fences at one side of a statement.
     fn fence(&mut self, side: Side, statement: crate::source::Span) {
-        let here = |(spot, _): &&(Spot, _)| spot.side == side && spot.statement == statement;
+        let here = |(site, _): &&(FenceSite, _)| site.side == side && site.statement == statement;
         if self.nofence {
             return;
         }
@@ -179,7 +180,7 @@ impl Printer<'_> {
 
     /// The body of an `if` or `while`: a simple statement stays on the line.
     fn body(&mut self, head: &str, body: &Stmt, tail: &str) {
-        let inside = |(spot, _): &(Spot, _)| spot.body == Some(body.span);
+        let inside = |(site, _): &(FenceSite, _)| site.body == Some(body.span);
         match simple(body) {
             Some(text) if self.nofence || !self.fences.iter().any(inside) => {
                 self.line(&format!("{head} {text}"));

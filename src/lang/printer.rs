@@ -4,32 +4,14 @@
 //! outer, and then what begins there, outer before inner; so braces and fences of nested
 //! statements that share an edge end up properly nested.
 
-use super::ast::FenceKind;
 use super::lexer::{Token, TokenKind, lex};
 use super::report::Report;
+use crate::program::{FenceKind, FenceSite, Side};
 use crate::source::{Source, Span};
 use std::collections::BTreeSet;
 
-/// A place in the source text where `fence;` can be typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Spot {
-    pub side: Side,
-    /// The statement it stands next to; for `Inside`, the empty block, braces included.
-    pub statement: Span,
-    /// The body of an `if` or loop that holds the statement and has no braces: it gets
-    /// them together with the fence.
-    pub body: Option<Span>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
-    Before,
-    After,
-    Inside,
-}
-
 /// The text of `source` with the fences typed in.
-pub fn print_with_fences(source: &Source, fences: &[(Spot, FenceKind)]) -> String {
+pub fn print_with_fences(source: &Source, fences: &[(FenceSite, FenceKind)]) -> String {
     let layout = Layout::new(source);
     let mut insertions = layout.endings(fences);
     insertions.extend(layout.insides(fences));
@@ -75,7 +57,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Fences after statements, and closing braces.
-    fn endings(&self, fences: &[(Spot, FenceKind)]) -> Vec<Insertion> {
+    fn endings(&self, fences: &[(FenceSite, FenceKind)]) -> Vec<Insertion> {
         let mut typed = at_edges(fences, Side::After);
         typed.sort_by_key(|(span, what)| {
             let is_brace = matches!(what, Typed::Brace);
@@ -110,11 +92,11 @@ impl<'a> Layout<'a> {
     }
 
     /// Fences in empty blocks.
-    fn insides(&self, fences: &[(Spot, FenceKind)]) -> Vec<Insertion> {
-        let inside = fences.iter().filter(|(spot, _)| spot.side == Side::Inside);
+    fn insides(&self, fences: &[(FenceSite, FenceKind)]) -> Vec<Insertion> {
+        let inside = fences.iter().filter(|(site, _)| site.side == Side::Inside);
         let mut seen = BTreeSet::new();
-        let insertions = inside.map(|(spot, kind)| {
-            let block = spot.statement;
+        let insertions = inside.map(|(site, kind)| {
+            let block = site.statement;
             let first = seen.insert(block);
             let at = (block.end as usize).saturating_sub(1);
             let fence = words(*kind);
@@ -134,7 +116,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Opening braces, and fences before statements.
-    fn beginnings(&self, fences: &[(Spot, FenceKind)]) -> Vec<Insertion> {
+    fn beginnings(&self, fences: &[(FenceSite, FenceKind)]) -> Vec<Insertion> {
         let mut typed = at_edges(fences, Side::Before);
         typed.sort_by_key(|(span, what)| {
             let is_fence = matches!(what, Typed::Fence(_));
@@ -244,11 +226,11 @@ impl<'a> Layout<'a> {
 }
 
 /// The fences on one side of statements, and the braces of bodies on that side.
-fn at_edges(fences: &[(Spot, FenceKind)], side: Side) -> Vec<(Span, Typed)> {
-    let bodies: BTreeSet<Span> = fences.iter().filter_map(|(spot, _)| spot.body).collect();
+fn at_edges(fences: &[(FenceSite, FenceKind)], side: Side) -> Vec<(Span, Typed)> {
+    let bodies: BTreeSet<Span> = fences.iter().filter_map(|(site, _)| site.body).collect();
     let braces = bodies.into_iter().map(|body| (body, Typed::Brace));
-    let fences = fences.iter().filter(|(spot, _)| spot.side == side);
-    let fences = fences.map(|(spot, kind)| (spot.statement, Typed::Fence(words(*kind))));
+    let fences = fences.iter().filter(|(site, _)| site.side == side);
+    let fences = fences.map(|(site, kind)| (site.statement, Typed::Fence(words(*kind))));
     braces.chain(fences).collect()
 }
 

@@ -15,8 +15,8 @@ mod property;
 
 use super::ast::{Ast, Item, Process};
 use super::report::Report;
-use super::value::{Domain, Value};
 use crate::diagnostic::Diagnostic;
+use crate::program::{Domain, Initial, Value};
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -69,13 +69,6 @@ pub struct LocalVariable {
     pub span: Span,
     pub domain: Domain,
     pub initial: Initial,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Initial {
-    Value(Value),
-    /// Any value of the domain.
-    Any,
 }
 
 /// More errors than this are only counted.

@@ -7,11 +7,10 @@ use crate::diagnostic::Diagnostic;
 use crate::fences::offset;
 use crate::lang::ast::{self, Ast, ExprKind, Item};
 use crate::lang::parser::parse;
-use crate::lang::printer::{Side, Spot};
 use crate::lang::resolve::{Instance, SharedVariable, Symbols, Template, resolve};
-use crate::lang::value::Value;
 use crate::program::{
-    Expr, FencePoint, Label, LocalId, Place, PlaceId, PointId, Process, Program, loop_depths,
+    Expr, FencePoint, FenceSite, Label, LocalId, Place, PlaceId, PointId, Process, Program, Side,
+    Value, loop_depths,
 };
 use crate::source::Source;
 
@@ -49,10 +48,10 @@ pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
         let mut points = None;
         for instance in &template.instances {
             let local = scope.instance(template, instance);
-            let (mut process, spots, labels) =
+            let (mut process, sites, labels) =
                 process::automaton(item, &local, &named, index, &mut stores);
             let points = points
-                .get_or_insert_with(|| number_points(&mut program.points, index, &spots, &process));
+                .get_or_insert_with(|| number_points(&mut program.points, index, &sites, &process));
             for (location, point) in process.locations.iter_mut().zip(points.iter()) {
                 location.point = *point;
             }
@@ -80,47 +79,47 @@ fn places(shared: &[SharedVariable]) -> Vec<Place> {
         .collect()
 }
 
-/// Makes one fence point of every location that has spots, in source order, and says which
+/// Makes one fence point of every location that has sites, in source order, and says which
 /// point each location is. The instances of a template have the same shape, so this is
 /// done for the first one.
 fn number_points(
     points: &mut Vec<FencePoint>,
     template: usize,
-    spots: &[Vec<Spot>],
+    sites: &[Vec<FenceSite>],
     process: &Process,
 ) -> Vec<Option<PointId>> {
     let depths = loop_depths(process);
-    let mut order: Vec<(u32, usize, Vec<Spot>)> = Vec::new();
-    for (location, spots) in spots.iter().enumerate() {
-        let mut spots = spots.clone();
-        spots.sort_by_key(|spot| (preference(spot), *spot));
-        if let Some(first) = spots.first() {
-            order.push((offset(first), location, spots));
+    let mut order: Vec<(u32, usize, Vec<FenceSite>)> = Vec::new();
+    for (location, sites) in sites.iter().enumerate() {
+        let mut sites = sites.clone();
+        sites.sort_by_key(|site| (preference(site), *site));
+        if let Some(first) = sites.first() {
+            order.push((offset(first), location, sites));
         }
     }
     order.sort();
     let mut ids = vec![None; process.locations.len()];
-    for (_, location, spots) in order {
+    for (_, location, sites) in order {
         ids[location] = Some(PointId(points.len() as u32));
         points.push(FencePoint {
             template,
             process: None,
-            spots,
+            sites,
             depth: depths[location],
         });
     }
     ids
 }
 
-/// Of several spots for one position, the one after the shortest statement is shown: that
+/// Of several sites for one position, the one after the shortest statement is shown: that
 /// is how fences are spoken of ("after the store to turn").
-fn preference(spot: &Spot) -> (u8, u32) {
-    let side = match spot.side {
+fn preference(site: &FenceSite) -> (u8, u32) {
+    let side = match site.side {
         Side::After => 0,
         Side::Before => 1,
         Side::Inside => 2,
     };
-    (side, spot.statement.end - spot.statement.start)
+    (side, site.statement.end - site.statement.start)
 }
 
 /// What names mean: shared variables everywhere, constants and a process's own names.

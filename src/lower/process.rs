@@ -5,10 +5,9 @@
 
 use super::{Scope, fresh_label};
 use crate::lang::ast::{self, Block, Condition, ExprKind, Member, Stmt, StmtKind};
-use crate::lang::printer::{Side, Spot};
 use crate::program::{
-    Edge, EdgeId, Expr, Instr, Loc, Local, LocalId, Location, PlaceRef, Process, Update,
-    back_edges, merge,
+    Edge, EdgeId, Expr, FenceSite, Instr, Loc, Local, LocalId, Location, PlaceRef, Process, Side,
+    Update, back_edges, merge,
 };
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -16,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 /// Where the labels of a process stand.
 pub type Labels = HashMap<String, Loc>;
 
-/// The automaton of one instance, the spots of each of its locations, and its labels.
+/// The automaton of one instance, the sites of each of its locations, and its labels.
 /// Positions of labels in `named` are visible: they stay apart from everything else.
 pub fn automaton(
     item: &ast::Process,
@@ -24,14 +23,14 @@ pub fn automaton(
     named: &HashSet<String>,
     template: usize,
     stores: &mut u32,
-) -> (Process, Vec<Vec<Spot>>, Labels) {
+) -> (Process, Vec<Vec<FenceSite>>, Labels) {
     let mut builder = Builder {
         scope,
         named,
         stores,
         locations: Vec::new(),
         edges: Vec::new(),
-        spots: Vec::new(),
+        sites: Vec::new(),
         labels: HashMap::new(),
         body: None,
         loops: Vec::new(),
@@ -64,13 +63,13 @@ pub fn automaton(
         entry,
         exit: builder.exit,
     };
-    let (mut spots, mut labels) = (builder.spots, builder.labels);
-    let moved = merge(&mut process, &mut spots);
+    let (mut sites, mut labels) = (builder.sites, builder.labels);
+    let moved = merge(&mut process, &mut sites);
     back_edges(&mut process);
     for at in labels.values_mut() {
         *at = moved[at.index()];
     }
-    (process, spots, labels)
+    (process, sites, labels)
 }
 
 struct Builder<'a> {
@@ -80,7 +79,7 @@ struct Builder<'a> {
     locations: Vec<Location>,
     edges: Vec<Edge>,
     /// For each location, where a fence can be typed to stand there.
-    spots: Vec<Vec<Spot>>,
+    sites: Vec<Vec<FenceSite>>,
     labels: Labels,
     /// The brace-less body that the current statement is, if it is one.
     body: Option<Span>,
@@ -93,7 +92,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn location(&mut self) -> Loc {
         self.locations.push(Location::default());
-        self.spots.push(Vec::new());
+        self.sites.push(Vec::new());
         Loc(self.locations.len() as u32 - 1)
     }
 
@@ -119,9 +118,9 @@ impl Builder<'_> {
         self.locations[at.index()].visible
     }
 
-    fn spot(&mut self, at: Loc, side: Side, statement: Span) {
+    fn site(&mut self, at: Loc, side: Side, statement: Span) {
         if !self.nofence && !self.visible(at) {
-            self.spots[at.index()].push(Spot {
+            self.sites[at.index()].push(FenceSite {
                 side,
                 statement,
                 body: self.body,
@@ -163,13 +162,13 @@ impl Builder<'_> {
             self.pass(from, gap, span);
         }
         if statements.is_empty() {
-            self.spot(gap, Side::Inside, span);
+            self.site(gap, Side::Inside, span);
         }
         for statement in statements {
-            self.spot(gap, Side::Before, statement.span);
+            self.site(gap, Side::Before, statement.span);
             let next = self.location();
             self.statement(statement, gap, next);
-            self.spot(next, Side::After, statement.span);
+            self.site(next, Side::After, statement.span);
             gap = next;
         }
         self.pass(gap, to, span);
@@ -267,7 +266,7 @@ impl Builder<'_> {
             at = self.location();
             self.pass(from, at, span);
             self.locations[at.index()].visible = self.named.contains(label);
-            self.spot(at, Side::Before, statement.span);
+            self.site(at, Side::Before, statement.span);
         }
         let target = self.jump_target(label);
         self.pass(target, at, span);

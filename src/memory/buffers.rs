@@ -6,8 +6,7 @@
 //! stores per place whose order is not.
 
 use super::Order;
-use crate::lang::value::Value;
-use crate::program::{Label, PlaceId};
+use crate::program::{Label, PlaceId, Value};
 
 /// A pending store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

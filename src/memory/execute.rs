@@ -2,9 +2,9 @@
 
 use super::step::{Effect, Failure, Stepper};
 use super::{Buffers, Entry, Loaded, Marker, Memory, Order, Sc, Stored};
-use crate::lang::ast::FenceKind;
-use crate::lang::value::{Domain, Fault, Value};
-use crate::program::{Edge, Expr, Instr, LocalId, PlaceId, PlaceRef, Process, Update};
+use crate::program::{
+    Domain, Edge, Expr, Fault, FenceKind, Instr, LocalId, PlaceId, PlaceRef, Process, Update, Value,
+};
 use crate::source::Span;
 
 /// What taking an edge leads to.

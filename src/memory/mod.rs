@@ -17,8 +17,7 @@ pub use exact::Exact;
 pub use partial::{Partial, Rule};
 pub use sc::Sc;
 
-use crate::lang::value::Value;
-use crate::program::PlaceId;
+use crate::program::{PlaceId, Value};
 use std::fmt;
 use std::str::FromStr;
 

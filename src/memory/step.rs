@@ -7,9 +7,9 @@
 
 use super::execute::{Outcome, eval, resolve};
 use super::{Atomics, Buffers, Entry, Loaded, Memory, Order, Stored};
-use crate::lang::resolve::Initial;
-use crate::lang::value::{Domain, Fault, Value};
-use crate::program::{Edge, EdgeId, Instr, Loc, PlaceId, PointId, Process, Program};
+use crate::program::{
+    Domain, Edge, EdgeId, Fault, Initial, Instr, Loc, PlaceId, PointId, Process, Program, Value,
+};
 use crate::source::Span;
 use std::collections::HashSet;
 

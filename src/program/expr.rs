@@ -1,7 +1,5 @@
 //! Expressions over atoms: locals in process code, observations in properties.
-
-use crate::lang::ast::{BinaryOp, UnaryOp};
-use crate::lang::value::{self, Domain, Fault, Value};
+use crate::program::{BinaryOp, Domain, Fault, UnaryOp, Value, value};
 
 /// An expression whose leaves are constants and atoms of type `A`.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 //! fused with the edge after them.
 
 use super::{Expr, Instr, Loc, LocalId, PlaceRef, Process, Update};
-use crate::lang::value::Domain;
+use crate::program::Domain;
 
 /// Marks the edges that close a loop: every cycle contains at least one.
 pub fn back_edges(process: &mut Process) {

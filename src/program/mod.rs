@@ -7,17 +7,17 @@
 //! graph is the unfenced one with edges removed.
 
 mod expr;
+mod fence;
 mod flow;
 mod shape;
+pub mod value;
 
 pub use expr::Expr;
+pub use fence::{FenceKind, FenceSite, Side};
 pub(crate) use flow::{back_edges, loop_depths};
 pub(crate) use shape::merge;
+pub use value::{BinaryOp, Domain, Fault, Initial, UnaryOp, Value};
 
-use crate::lang::ast::FenceKind;
-use crate::lang::printer::Spot;
-use crate::lang::resolve::Initial;
-use crate::lang::value::Domain;
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -196,7 +196,7 @@ pub struct FencePoint {
     /// The one process it belongs to, if points are not shared by instances.
     pub process: Option<String>,
     /// Every place in the text that means this position, the one to show first.
-    pub spots: Vec<Spot>,
+    pub sites: Vec<FenceSite>,
     /// The number of loops around it.
     pub depth: u32,
 }
@@ -378,7 +378,6 @@ impl Property {
 /// Whether a predicate that is false can become true (or a true one false, if not `wanted`)
 /// only by processes being somewhere, not by their being elsewhere.
 fn grows(predicate: &Expr<Atom>, wanted: bool) -> bool {
-    use crate::lang::ast::{BinaryOp, UnaryOp};
     match predicate {
         Expr::Atom(Atom::At(_) | Atom::Crowd(_)) => wanted,
         Expr::Unary(UnaryOp::Not, operand) => grows(operand, !wanted),

@@ -6,15 +6,15 @@
 //! removes the positions that only served to tell unused fence points apart.
 
 use super::{Edge, EdgeId, Instr, Loc, Location, PointId, Process};
-use crate::lang::printer::Spot;
+use crate::program::FenceSite;
 
 /// Makes locations one if whoever passes the first passes the second and the other way
-/// round; the spots of both then name one fence point. A position that a property names
+/// round; the sites of both then name one fence point. A position that a property names
 /// stays apart: a fence before it must keep the process from arriving there.
-pub fn merge(process: &mut Process, spots: &mut Vec<Vec<Spot>>) -> Vec<Loc> {
+pub fn merge(process: &mut Process, sites: &mut Vec<Vec<FenceSite>>) -> Vec<Loc> {
     let mut classes = Classes::new(process.locations.len());
     for (from, to) in passes(process) {
-        if spots[from.index()].is_empty() && !process.location(from).visible {
+        if sites[from.index()].is_empty() && !process.location(from).visible {
             classes.join(from, to);
         }
     }
@@ -29,12 +29,12 @@ pub fn merge(process: &mut Process, spots: &mut Vec<Vec<Spot>>) -> Vec<Loc> {
     }
     let moved = rebuild(process, &classes);
     let mut merged = vec![Vec::new(); process.locations.len()];
-    for (old, spots) in spots.iter_mut().enumerate() {
+    for (old, sites) in sites.iter_mut().enumerate() {
         if let Some(new) = merged.get_mut(moved[old].index()) {
-            new.append(spots);
+            new.append(sites);
         }
     }
-    *spots = merged;
+    *sites = merged;
     moved
 }
 

@@ -1,10 +1,8 @@
 //! States, steps and violations in words.
 
-use crate::lang::ast::FenceKind;
-use crate::lang::printer::Side;
 use crate::memory::step::{At, Effect, Step};
 use crate::memory::{Buffers, Marker};
-use crate::program::{Instr, PlaceId, Process, ProcessId, Program, PropertyKind};
+use crate::program::{FenceKind, Instr, PlaceId, Process, ProcessId, Program, PropertyKind, Side};
 use crate::property::Violation;
 use crate::source::{Position, Source, Span};
 use crate::space::Snapshot;

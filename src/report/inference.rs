@@ -6,8 +6,7 @@ use super::{describe, trace};
 use crate::infer::{
     self, Engine, Literal, Optimality, Outcome, Paths, PdPrevent, Placement, Reason, Where,
 };
-use crate::lang::ast::FenceKind;
-use crate::program::{PointId, PointSet, Program};
+use crate::program::{FenceKind, PointId, PointSet, Program};
 use crate::property::Violation;
 use crate::source::{Source, Span};
 use crate::space::{StopReason, Trace};
@@ -91,10 +90,10 @@ impl Inferred<'_> {
     /// A point in words: `after line 19 'store turn = 1 - i'`.
     pub fn place(&self, point: PointId) -> String {
         let point = &self.program.points[point.index()];
-        let spot = point.spots[0];
-        let line = self.source.position(spot.statement.start).line;
-        let side = describe::side(spot.side);
-        let text = describe::one_line(self.source, spot.statement);
+        let site = point.sites[0];
+        let line = self.source.position(site.statement.start).line;
+        let side = describe::side(site.side);
+        let text = describe::one_line(self.source, site.statement);
         let process = point.process.as_ref().map(|name| format!(" in {name}"));
         format!("{side} line {line} '{text}'{}", process.unwrap_or_default())
     }
@@ -243,8 +242,8 @@ impl Inferred<'_> {
         let fences = placement.fences.iter().zip(&placement.kinds).enumerate();
         let fences = fences.map(|(index, (&id, &kind))| {
             let point = &self.program.points[id.index()];
-            let spot = point.spots[0];
-            let at = self.source.position(spot.statement.start);
+            let site = point.sites[0];
+            let at = self.source.position(site.statement.start);
             let mut fewer = placement.fences.clone();
             fewer.remove(&id);
             let program = self.program.fenced(&fewer);
@@ -257,8 +256,8 @@ impl Inferred<'_> {
                     .unwrap_or_else(|| self.template(id).to_string()),
                 line: at.line,
                 column: at.column,
-                position: describe::side(spot.side),
-                text: describe::one_line(self.source, spot.statement),
+                position: describe::side(site.side),
+                text: describe::one_line(self.source, site.statement),
                 kind: describe::kind(kind),
                 instruction: self
                     .asked

@@ -1,6 +1,5 @@
 //! What a fence is on real machines.
-
-use crate::lang::ast::FenceKind;
+use crate::program::FenceKind;
 
 /// Where the program will run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

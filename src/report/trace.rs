@@ -1,10 +1,9 @@
 //! Traces as data: what `--save-trace` writes and `replay` reads.
 
 use super::describe;
-use crate::lang::value::Value;
 use crate::memory::Buffers;
 use crate::memory::step::{At, Config, Effect};
-use crate::program::{Process, Program};
+use crate::program::{Process, Program, Value};
 use crate::source::Source;
 use crate::space::{Snapshot, Trace, TraceStep};
 use schemars::JsonSchema;

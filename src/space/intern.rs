@@ -5,10 +5,9 @@
 //! in results.
 
 use super::layout::{Layout, OCCUPIED, Overflow, State, bits_for};
-use crate::lang::value::Value;
 use crate::memory::Entry;
 use crate::memory::step::{At, Config};
-use crate::program::{Atom, Expr, Loc, Place, PlaceId, ProcessId, Program};
+use crate::program::{Atom, Expr, Loc, Place, PlaceId, ProcessId, Program, Value};
 use crate::property;
 use ahash::RandomState;
 use indexmap::IndexSet;

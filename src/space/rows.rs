@@ -7,9 +7,8 @@
 
 use super::intern::Interner;
 use super::layout::{Field, Layout, Overflow, State};
-use crate::lang::value::Value;
 use crate::memory::step::{Config, Step, Stepper};
-use crate::program::PlaceId;
+use crate::program::{PlaceId, Value};
 use ahash::AHashMap;
 
 /// Gives a step of a process, from a configuration, a number that its transitions carry.

@@ -2,9 +2,8 @@
 
 use super::intern::Interner;
 use super::layout::{Layout, State};
-use crate::lang::value::Value;
 use crate::memory::step::{At, Config, Effect, Step, Stepper};
-use crate::program::{ProcessId, Program};
+use crate::program::{ProcessId, Program, Value};
 use crate::property::{self, View, Violation};
 use ahash::AHashSet;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Expressions: what the names stand for is asked of a [`Scope`].
 
-use fencesmith::lang::ast::{BinaryOp, Expr, ExprKind, Name, ProcessRef, UnaryOp};
+use fencesmith::lang::ast::{Expr, ExprKind, Name, ProcessRef};
+use fencesmith::program::{BinaryOp, UnaryOp};
 use std::collections::BTreeMap;
 
 /// The evaluation has no value: overflow, division by zero, or an index out of bounds.

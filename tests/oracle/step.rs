@@ -5,9 +5,8 @@ use super::eval::{Fault, Scope, eval, fit};
 use super::interpreter::{Atomics, Model, Setup, Violation};
 use super::program::{Instance, Program};
 use super::state::{Pending, State, is_store};
-use fencesmith::lang::ast::{
-    Block, Condition, Expr, FenceKind, Member, Name, Place, Stmt, StmtKind,
-};
+use fencesmith::lang::ast::{Block, Condition, Expr, Member, Name, Place, Stmt, StmtKind};
+use fencesmith::program::FenceKind;
 
 /// What can happen in a state.
 #[derive(Default)]

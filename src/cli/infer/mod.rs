@@ -201,16 +201,16 @@ impl Shown<'_> {
     /// The program's text with its fences.
     fn printed(&self, placement: &Placement) -> String {
         let fences = placement.fences.iter().zip(&placement.kinds);
-        let spots = fences.map(|(point, kind)| {
+        let sites = fences.map(|(point, kind)| {
             let point = &self.program.points[point.index()];
-            (point.spots[0], *kind)
+            (point.sites[0], *kind)
         });
-        let mut spots: Vec<_> = spots.collect();
-        spots.sort();
-        spots.dedup();
+        let mut sites: Vec<_> = sites.collect();
+        sites.sort();
+        sites.dedup();
         match self.input.format {
-            Format::Fen => print_with_fences(self.source, &spots),
-            _ => converted(self.input, &spots),
+            Format::Fen => print_with_fences(self.source, &sites),
+            _ => converted(self.input, &sites),
         }
     }
 
@@ -257,7 +257,7 @@ impl Shown<'_> {
             let own = &self.program.points[point.index()];
             let same = self.program.points.iter().enumerate();
             let mut same = same
-                .filter(|(_, other)| other.template == own.template && other.spots == own.spots);
+                .filter(|(_, other)| other.template == own.template && other.sites == own.sites);
             same.any(|(id, _)| fences.get(&PointId(id as u32)) != Some(kind))
         });
         found.map(|(point, _)| *point)

@@ -4,7 +4,7 @@ use super::Shown;
 use crate::cli::verify::upper;
 use crate::import::Format;
 use crate::infer::{Engine, Optimality, Outcome, Placement};
-use crate::lang::ast::FenceKind;
+use crate::program::FenceKind;
 use crate::report::text::{self, Paint, count};
 use crate::report::{describe, target};
 use crate::verify;

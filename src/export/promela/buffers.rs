@@ -6,9 +6,8 @@
 //! store-load fence counts the entries that were pending when it was passed.
 
 use super::Options;
-use crate::lang::ast::FenceKind;
 use crate::memory::Atomics;
-use crate::program::{Instr, Process, Program};
+use crate::program::{FenceKind, Instr, Process, Program};
 use crate::verify::Model;
 use std::fmt::Write;
 

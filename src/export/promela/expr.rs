@@ -1,9 +1,6 @@
 //! Expressions in Promela, whose arithmetic is that of C: where it would differ, the text
 //! corrects it, says when the value is undefined, or is refused.
-
-use crate::lang::ast::{BinaryOp, UnaryOp};
-use crate::lang::value::Domain;
-use crate::program::Expr;
+use crate::program::{BinaryOp, Domain, Expr, UnaryOp};
 
 /// An expression as text.
 #[derive(Debug, Clone)]

@@ -13,10 +13,8 @@ mod expr;
 mod step;
 
 use crate::diagnostic::Diagnostic;
-use crate::lang::resolve::Initial;
-use crate::lang::value::Domain;
 use crate::memory::Atomics;
-use crate::program::{Atom, Expr, PlaceId, ProcessId, Program, PropertyKind};
+use crate::program::{Atom, Domain, Expr, Initial, PlaceId, ProcessId, Program, PropertyKind};
 use crate::report::describe::one_line;
 use crate::source::{Source, Span};
 use crate::verify::Model;

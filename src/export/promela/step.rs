@@ -3,9 +3,9 @@
 use super::expr::{Piece, Refused, both, piece};
 use super::{Errors, MOST_CHOICES, Promela};
 use crate::export::last_edges;
-use crate::lang::ast::FenceKind;
-use crate::lang::value::Domain;
-use crate::program::{Edge, Expr, Instr, Loc, LocalId, PlaceRef, Program, Update};
+use crate::program::{
+    Domain, Edge, Expr, FenceKind, Instr, Loc, LocalId, PlaceRef, Program, Update,
+};
 use crate::source::Span;
 
 /// Whether some process has an atomic block.
@@ -241,7 +241,7 @@ impl Promela<'_> {
             Update::Add(value) => {
                 let old = Expr::Atom(Piece::plain(memory.clone(), domain));
                 let value = Expr::Atom(self.value(process, value)?);
-                let add = crate::lang::ast::BinaryOp::Add;
+                let add = crate::program::BinaryOp::Add;
                 let sum = Expr::Binary(add, Box::new(old), Box::new(value));
                 let sum = piece(&sum, &|part: &Piece| Ok(part.clone()))?;
                 let mut actions = check(sum.within(domain));

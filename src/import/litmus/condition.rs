@@ -2,8 +2,8 @@
 
 use crate::import::build;
 use crate::import::scan::{Cursor, Read, TokenKind};
-use crate::lang::ast::{BinaryOp, Expr, ExprKind, ProcessRef};
-use crate::lang::value::Value;
+use crate::lang::ast::{Expr, ExprKind, ProcessRef};
+use crate::program::{BinaryOp, Value};
 use crate::source::Span;
 use std::fmt;
 

@@ -3,7 +3,7 @@
 use super::operand::{Arch, Operand, operands};
 use crate::diagnostic::Diagnostic;
 use crate::import::scan::{Cursor, Read, hinted, shortened, tokens};
-use crate::lang::ast::FenceKind;
+use crate::program::FenceKind;
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 

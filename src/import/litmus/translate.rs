@@ -5,8 +5,9 @@ use super::operand::Operand;
 use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::import::names::Names;
-use crate::lang::ast::{BinaryOp, Condition, Expr, Place, Process, Stmt, StmtKind, Type, UnaryOp};
+use crate::lang::ast::{Condition, Expr, Place, Process, Stmt, StmtKind, Type};
 use crate::lang::report::Report;
+use crate::program::{BinaryOp, UnaryOp};
 use crate::source::Span;
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 use super::sequence::Body;
 use super::tree::{Location, Owner};
 use crate::import::build;
-use crate::lang::ast::{BinaryOp, Expr, ExprKind, Place};
-use crate::lang::value::Domain;
+use crate::lang::ast::{Expr, ExprKind, Place};
+use crate::program::{BinaryOp, Domain};
 use crate::source::Span;
 
 /// A location that is known, its domain, and what must hold for it to be meant.

@@ -3,8 +3,8 @@
 use super::tree::{How, Kind, Location, Machine, Owner, Process, Statement, Tuple, Variable};
 use crate::import::build;
 use crate::import::scan::{Cursor, Read, TokenKind, hinted};
-use crate::lang::ast::{BinaryOp, Expr, ExprKind, FenceKind, UnaryOp};
-use crate::lang::value::Domain;
+use crate::lang::ast::{Expr, ExprKind};
+use crate::program::{BinaryOp, Domain, FenceKind, UnaryOp};
 
 /// Words with a meaning of their own; anything else before a colon is a label.
 pub const RESERVED: [&str; 34] = [

@@ -5,13 +5,11 @@ use super::translate::{Text, World};
 use super::tree::{How, Kind, Location, Statement};
 use crate::diagnostic::Diagnostic;
 use crate::import::build;
-use crate::lang::ast::{
-    BinaryOp, Block, Condition, Expr, ExprKind, FenceKind, Member, Stmt, StmtKind,
-};
+use crate::lang::ast::{Block, Condition, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::lang::report::Report;
-use crate::lang::value::Domain;
 use crate::lower::translate;
 use crate::program;
+use crate::program::{BinaryOp, Domain, FenceKind};
 use crate::source::Span;
 
 /// The code of one process on its way to the native language.

@@ -6,11 +6,11 @@ use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::import::names::Names;
 use crate::lang::ast::{
-    self, Ast, BinaryOp, Declaration, Expr, ExprKind, Init, Item, Name, Parameter, ProcessRef,
-    Property, PropertyKind, Range,
+    self, Ast, Declaration, Expr, ExprKind, Init, Item, Name, Parameter, ProcessRef, Property,
+    PropertyKind, Range,
 };
 use crate::lang::report::Report;
-use crate::lang::value::Domain;
+use crate::program::{BinaryOp, Domain};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! The syntax tree of a machine. Expressions are native ones over foreign names.
 
-use crate::lang::ast::{Expr, FenceKind};
-use crate::lang::value::Domain;
+use crate::lang::ast::Expr;
+use crate::program::{Domain, FenceKind};
 use crate::source::Span;
 
 pub struct Machine {

@@ -7,10 +7,11 @@ use crate::import::build;
 use crate::import::names::Names;
 use crate::import::scan::shortened;
 use crate::lang::ast::{
-    Ast, BinaryOp, Expr, ExprKind, FenceKind, Item, Place, ProcessRef, Property, PropertyKind,
-    Stmt, StmtKind, Type, Variable,
+    Ast, Expr, ExprKind, Item, Place, ProcessRef, Property, PropertyKind, Stmt, StmtKind, Type,
+    Variable,
 };
 use crate::lang::report::Report;
+use crate::program::{BinaryOp, FenceKind};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,8 +3,9 @@
 use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::import::scan::{DEEPEST, Read, hinted, shortened, wrong};
-use crate::lang::ast::{BinaryOp, Expr, UnaryOp};
+use crate::lang::ast::Expr;
 use crate::lang::report::Report;
+use crate::program::{BinaryOp, UnaryOp};
 use crate::source::{Source, Span};
 
 /// A word and where it stands.

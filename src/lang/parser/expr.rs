@@ -2,9 +2,9 @@
 
 use super::{Parsed, Parser};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{BinaryOp, Expr, ExprKind, Name, ProcessRef, UnaryOp};
+use crate::lang::ast::{Expr, ExprKind, Name, ProcessRef};
 use crate::lang::lexer::{TokenKind, too_large};
-use crate::lang::value::Value;
+use crate::program::{BinaryOp, UnaryOp, Value};
 use crate::source::Span;
 
 /// An expression and the height of its tree.

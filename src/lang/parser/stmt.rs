@@ -3,8 +3,9 @@
 use super::item::nearest_keyword;
 use super::{ITEM_KEYWORDS, Parsed, Parser, Reported, STATEMENT_KEYWORDS, is};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Block, Condition, Expr, FenceKind, Member, Name, Place, Stmt, StmtKind};
+use crate::lang::ast::{Block, Condition, Expr, Member, Name, Place, Stmt, StmtKind};
 use crate::lang::lexer::TokenKind;
+use crate::program::FenceKind;
 
 impl Parser<'_> {
     /// `{ … }`, going on at the next statement after an error.

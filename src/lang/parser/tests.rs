@@ -1,5 +1,6 @@
 use super::*;
-use crate::lang::ast::{BinaryOp, Expr, ExprKind, Item, PropertyKind, UnaryOp};
+use crate::lang::ast::{Expr, ExprKind, Item, PropertyKind};
+use crate::program::{BinaryOp, UnaryOp};
 
 fn errors(text: &str) -> Vec<String> {
     match parse(&Source::new("t", text)) {

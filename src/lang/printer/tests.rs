@@ -24,8 +24,8 @@ fn parsed(text: &str) -> Ast {
     }
 }
 
-/// Every spot of a program.
-fn spots(ast: &Ast) -> Vec<Spot> {
+/// Every site of a program.
+fn sites(ast: &Ast) -> Vec<FenceSite> {
     let mut found = Vec::new();
     for item in &ast.items {
         if let Item::Process(process) = item {
@@ -35,7 +35,7 @@ fn spots(ast: &Ast) -> Vec<Spot> {
     found
 }
 
-fn spots_in_block(block: &Block, found: &mut Vec<Spot>) {
+fn spots_in_block(block: &Block, found: &mut Vec<FenceSite>) {
     let mut empty = true;
     for member in &block.members {
         if let Member::Statement(statement) = member {
@@ -45,7 +45,7 @@ fn spots_in_block(block: &Block, found: &mut Vec<Spot>) {
     }
     if empty {
         let (side, statement, body) = (Side::Inside, block.span, None);
-        found.push(Spot {
+        found.push(FenceSite {
             side,
             statement,
             body,
@@ -53,10 +53,10 @@ fn spots_in_block(block: &Block, found: &mut Vec<Spot>) {
     }
 }
 
-fn spots_at(stmt: &Stmt, body: Option<Span>, found: &mut Vec<Spot>) {
+fn spots_at(stmt: &Stmt, body: Option<Span>, found: &mut Vec<FenceSite>) {
     let statement = stmt.span;
     for side in [Side::Before, Side::After] {
-        found.push(Spot {
+        found.push(FenceSite {
             side,
             statement,
             body,
@@ -81,7 +81,7 @@ fn spots_at(stmt: &Stmt, body: Option<Span>, found: &mut Vec<Spot>) {
     }
 }
 
-fn spots_in_body(stmt: &Stmt, found: &mut Vec<Spot>) {
+fn spots_in_body(stmt: &Stmt, found: &mut Vec<FenceSite>) {
     match &stmt.kind {
         StmtKind::Block(block) => spots_in_block(block, found),
         _ => spots_at(stmt, Some(stmt.span), found),
@@ -89,7 +89,7 @@ fn spots_in_body(stmt: &Stmt, found: &mut Vec<Spot>) {
 }
 
 /// The tree with fences put in, without any regard to text.
-fn with_fences(ast: &Ast, fences: &[(Spot, FenceKind)]) -> Ast {
+fn with_fences(ast: &Ast, fences: &[(FenceSite, FenceKind)]) -> Ast {
     let mut ast = ast.clone();
     for item in &mut ast.items {
         if let Item::Process(process) = item {
@@ -99,7 +99,7 @@ fn with_fences(ast: &Ast, fences: &[(Spot, FenceKind)]) -> Ast {
     ast
 }
 
-fn fence_block(block: &mut Block, fences: &[(Spot, FenceKind)]) {
+fn fence_block(block: &mut Block, fences: &[(FenceSite, FenceKind)]) {
     let mut members = Vec::new();
     for member in std::mem::take(&mut block.members) {
         match member {
@@ -115,9 +115,9 @@ fn fence_block(block: &mut Block, fences: &[(Spot, FenceKind)]) {
     block.members = members;
 }
 
-fn fences_at(side: Side, span: Span, fences: &[(Spot, FenceKind)]) -> Vec<Stmt> {
-    let here = |(spot, _): &&(Spot, FenceKind)| spot.side == side && spot.statement == span;
-    let statement = |(_, kind): &(Spot, FenceKind)| Stmt {
+fn fences_at(side: Side, span: Span, fences: &[(FenceSite, FenceKind)]) -> Vec<Stmt> {
+    let here = |(site, _): &&(FenceSite, FenceKind)| site.side == side && site.statement == span;
+    let statement = |(_, kind): &(FenceSite, FenceKind)| Stmt {
         kind: StmtKind::Fence(*kind),
         span,
     };
@@ -125,7 +125,7 @@ fn fences_at(side: Side, span: Span, fences: &[(Spot, FenceKind)]) -> Vec<Stmt> 
 }
 
 /// The statement with its fences around it: a label moves to what comes first behind it.
-fn fence_statement(mut stmt: Stmt, fences: &[(Spot, FenceKind)]) -> Vec<Stmt> {
+fn fence_statement(mut stmt: Stmt, fences: &[(FenceSite, FenceKind)]) -> Vec<Stmt> {
     let span = stmt.span;
     let mut all = fences_at(Side::Before, span, fences);
     match &mut stmt.kind {
@@ -156,7 +156,7 @@ fn fence_statement(mut stmt: Stmt, fences: &[(Spot, FenceKind)]) -> Vec<Stmt> {
     all
 }
 
-fn fence_body(body: &mut Stmt, fences: &[(Spot, FenceKind)]) {
+fn fence_body(body: &mut Stmt, fences: &[(FenceSite, FenceKind)]) {
     let span = body.span;
     if let StmtKind::Block(block) = &mut body.kind {
         return fence_block(block, fences);
@@ -184,7 +184,7 @@ fn shape(ast: &Ast) -> String {
     shape
 }
 
-fn check(text: &str, fences: &[(Spot, FenceKind)]) {
+fn check(text: &str, fences: &[(FenceSite, FenceKind)]) {
     let ast = parsed(text);
     let printed = print_with_fences(&Source::new("t", text), fences);
     let expected = shape(&with_fences(&ast, fences));
@@ -194,8 +194,8 @@ fn check(text: &str, fences: &[(Spot, FenceKind)]) {
 #[test]
 fn every_spot_by_itself() {
     for text in PROGRAMS {
-        for spot in spots(&parsed(text)) {
-            check(text, &[(spot, FenceKind::Full)]);
+        for site in sites(&parsed(text)) {
+            check(text, &[(site, FenceKind::Full)]);
         }
     }
 }
@@ -203,9 +203,9 @@ fn every_spot_by_itself() {
 #[test]
 fn every_pair_of_spots() {
     for text in PROGRAMS {
-        let spots = spots(&parsed(text));
-        for (index, first) in spots.iter().enumerate() {
-            for second in &spots[index..] {
+        let sites = sites(&parsed(text));
+        for (index, first) in sites.iter().enumerate() {
+            for second in &sites[index..] {
                 let kinds = [FenceKind::StoreStore, FenceKind::StoreLoad];
                 check(text, &[(*first, kinds[0]), (*second, kinds[1])]);
             }
@@ -216,7 +216,7 @@ fn every_pair_of_spots() {
 #[test]
 fn all_spots_at_once() {
     for text in PROGRAMS {
-        let all: Vec<_> = spots(&parsed(text))
+        let all: Vec<_> = sites(&parsed(text))
             .into_iter()
             .map(|s| (s, FenceKind::Full))
             .collect();
@@ -238,12 +238,13 @@ fn no_fences_no_change() {
 /// The text with `fence;` on the given sides of the statements that begin with a word.
 fn fenced(text: &str, wanted: &[(Side, &str)]) -> String {
     let source = Source::new("t", text);
-    let spots = spots(&parsed(text));
+    let sites = sites(&parsed(text));
     let find = |(side, word): &(Side, &str)| {
-        let at =
-            |spot: &&Spot| spot.side == *side && source.slice(spot.statement).starts_with(word);
-        let spot = spots.iter().find(at).expect("such a statement");
-        (*spot, FenceKind::Full)
+        let at = |site: &&FenceSite| {
+            site.side == *side && source.slice(site.statement).starts_with(word)
+        };
+        let site = sites.iter().find(at).expect("such a statement");
+        (*site, FenceKind::Full)
     };
     let fences: Vec<_> = wanted.iter().map(find).collect();
     print_with_fences(&source, &fences)

@@ -4,7 +4,7 @@ use super::constant::fold;
 use super::{Checker, MOST_CHOICES, Scope, Template};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Block, Condition, Expr, Member, Name, Range, Stmt, StmtKind};
-use crate::lang::value::{Domain, Value};
+use crate::program::{Domain, Value};
 use crate::source::Span;
 
 /// What is known about the place of a statement.

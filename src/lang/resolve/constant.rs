@@ -1,9 +1,8 @@
 //! Constant expressions, ranges and initial values.
 
-use super::Initial;
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{BinaryOp, Expr, ExprKind, Init, Range, Type, Variable};
-use crate::lang::value::{Domain, Fault, Value, binary, unary};
+use crate::lang::ast::{Expr, ExprKind, Init, Range, Type, Variable};
+use crate::program::{BinaryOp, Domain, Fault, Initial, Value, value::binary, value::unary};
 use crate::source::Span;
 
 /// The value of `expr` if it depends on nothing but names that `lookup` knows; `None`

@@ -4,7 +4,7 @@ use super::constant::{Problems, constant, domain, initial};
 use super::{Checker, Global, GlobalKind, LONGEST_ARRAY, MOST_PLACES, Scope, SharedVariable};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Ast, Expr, ExprKind, Init, Item, Type, Variable};
-use crate::lang::value::{Domain, Value};
+use crate::program::{Domain, Value};
 
 impl<'a> Checker<'a> {
     /// The value of a constant; nothing if it is unknown or wrong.

@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::constant::{Lookup, Problems, domain, initial, range};
 use super::{
-    Checker, Initial, Instance, Local, LocalVariable, MOST_CHOICES, MOST_INSTANCES, MOST_LOCALS,
+    Checker, Instance, Local, LocalVariable, MOST_CHOICES, MOST_INSTANCES, MOST_LOCALS,
     MOST_PROCESSES, Scope, Template,
 };
 use crate::diagnostic::Diagnostic;
@@ -11,7 +11,7 @@ use crate::lang::ast::{
     Ast, Block, Declaration, Expr, Init, Item, Member, Name, Process, Stmt, StmtKind, Type,
     Variable,
 };
-use crate::lang::value::{Domain, Value};
+use crate::program::{Domain, Initial, Value};
 use std::collections::HashMap;
 
 impl<'a> Checker<'a> {

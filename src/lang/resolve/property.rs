@@ -5,7 +5,7 @@ use super::place::{in_bounds, out_of_bounds};
 use super::{Checker, GlobalKind};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Ast, Expr, ExprKind, Item, Name, ProcessRef, PropertyKind};
-use crate::lang::value::Value;
+use crate::program::Value;
 use crate::source::Span;
 use std::collections::HashMap;
 

@@ -4,10 +4,9 @@ use super::heat::class;
 use super::{charts, escape, timeline};
 use crate::experiment::{AnswerFence, AnswerPlacement, Entry, Listed, Mode, Word};
 use crate::fences::{self, FencePlace};
-use crate::lang::ast::FenceKind;
-use crate::lang::printer::{Side, Spot, print_with_fences};
+use crate::lang::printer::print_with_fences;
 use crate::lower::compile;
-use crate::program::Program;
+use crate::program::{FenceKind, FenceSite, Program, Side};
 use crate::report::describe::upper;
 use crate::report::json::Optimality;
 use crate::report::text::{count, with_additions};
@@ -137,15 +136,15 @@ fn version(
     placement: &AnswerPlacement,
     model: &str,
 ) -> Version {
-    let spots: Option<Vec<(Spot, FenceKind)>> = program.and_then(|program| {
+    let sites: Option<Vec<(FenceSite, FenceKind)>> = program.and_then(|program| {
         let fences = placement.fences.iter();
-        fences.map(|fence| spot(source, program, fence)).collect()
+        fences.map(|fence| site(source, program, fence)).collect()
     });
-    let text = match spots {
-        Some(mut spots) => {
-            spots.sort();
-            spots.dedup();
-            print_with_fences(source, &spots)
+    let text = match sites {
+        Some(mut sites) => {
+            sites.sort();
+            sites.dedup();
+            print_with_fences(source, &sites)
         }
         // The words below the source say where they stand.
         None => source.text().to_string(),
@@ -175,7 +174,7 @@ fn version(
 }
 
 /// Where a fence is typed.
-fn spot(source: &Source, program: &Program, fence: &AnswerFence) -> Option<(Spot, FenceKind)> {
+fn site(source: &Source, program: &Program, fence: &AnswerFence) -> Option<(FenceSite, FenceKind)> {
     let side = match fence.position.as_str() {
         "before" => Side::Before,
         "after" => Side::After,
@@ -194,7 +193,7 @@ fn spot(source: &Source, program: &Program, fence: &AnswerFence) -> Option<(Spot
         _ => FenceKind::Full,
     };
     let point = fences::find(program, source, place).ok()?;
-    Some((program.points[point.index()].spots[0], kind))
+    Some((program.points[point.index()].sites[0], kind))
 }
 
 /// Lines with their numbers; what was added is marked.

@@ -1,6 +1,6 @@
-//! Values are 32-bit integers; this is their arithmetic and their declared ranges.
+//! Values are 32-bit integers; this is their arithmetic, their operators and their declared
+//! ranges.
 
-use super::ast::{BinaryOp, UnaryOp};
 use std::fmt;
 
 pub type Value = i32;
@@ -28,6 +28,37 @@ pub enum Fault {
         index: Value,
         len: u32,
     },
+}
+
+/// What a variable holds at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Initial {
+    Value(Value),
+    /// Any value of the domain.
+    Any,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    Not,
+    Negate,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    Mul,
+    Div,
+    Rem,
+    Add,
+    Sub,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
 }
 
 impl Domain {
