@@ -5,11 +5,12 @@
 //! Every run is measured once: the long ones take a minute. Processor seconds say more
 //! than elapsed ones on a machine that does other work as well.
 
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::space::{Limits, Monitor};
-use fencesmith::verify::{Abstraction, Model, Options, verify};
+use fencesmith::verify::{Options, verify};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;

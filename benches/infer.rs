@@ -2,12 +2,13 @@
 //! within one run: `make bench`.
 
 use fencesmith::infer::{self, Engine, Inference, Ordering, Outcome, Paths, PdPrevent, Where};
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
-use fencesmith::report::text::grouped;
 use fencesmith::source::Source;
-use fencesmith::space::{Limits, Monitor};
-use fencesmith::verify::{Abstraction, Model, Options};
+use fencesmith::verify::Options;
+use fencesmith::words::grouped;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

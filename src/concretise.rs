@@ -6,9 +6,10 @@
 //! as long as the trace can fill them, that takes these steps in this order and ends in a
 //! violation.
 
+use crate::limits::{Limits, Monitor};
 use crate::memory::step::{Effect, Stepper};
 use crate::property::Violation;
-use crate::space::{Limits, Monitor, Snapshot, Trace, TraceStep};
+use crate::space::{Snapshot, Trace, TraceStep};
 use ahash::AHashSet;
 
 /// What became of an abstract counterexample.

@@ -42,15 +42,20 @@
 //! assert_eq!(outcome(Model::Tso), Outcome::Violated);
 //! ```
 
+mod names;
+pub mod words;
+
 pub mod source;
 
 pub mod diagnostic;
 
+pub mod limits;
+
+pub mod program;
+
 pub mod lang;
 
 pub mod import;
-
-pub mod program;
 
 pub mod lower;
 
@@ -62,6 +67,8 @@ pub mod property;
 
 pub mod space;
 
+pub mod describe;
+
 pub mod concretise;
 
 pub mod verify;
@@ -72,12 +79,18 @@ pub mod formula;
 
 pub mod infer;
 
+pub mod export;
+
+pub mod record;
+
 pub mod replay;
 
-pub mod export;
+pub mod certificate;
 
 pub mod report;
 
 pub mod experiment;
+
+pub mod page;
 
 pub mod cli;

@@ -5,13 +5,12 @@
 //! store that had to wait for room is reported.
 
 use crate::import::litmus::{Observed, Quantifier, Test};
+use crate::limits::{Limits, Monitor, StopReason};
 use crate::lower::lower;
-use crate::memory::Atomics;
-use crate::memory::step::Stepper;
+use crate::memory::{Abstraction, Atomics, Model, Semantics};
 use crate::program::{PlaceId, Program, Value};
 use crate::property::Violation;
-use crate::space::{End, Limits, Monitor, Search, Snapshot, StopReason, explore};
-use crate::verify::{Abstraction, Model, memory};
+use crate::space::{End, Goal, Search, Snapshot, explore};
 use crate::{diagnostic::Diagnostic, lang::resolve::resolve};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -33,7 +32,7 @@ enum Seen {
 
 /// How to run a test.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct LitmusOptions {
     pub model: Model,
     pub atomics: Atomics,
     /// The longest buffer of a test with loops.
@@ -44,7 +43,7 @@ pub struct Options {
 /// What a test showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finals {
-    pub verdict: Verdict,
+    pub verdict: LitmusVerdict,
     /// The values of what is shown, one row per final state, sorted.
     pub states: Vec<Vec<Value>>,
     /// Why there may be more.
@@ -52,7 +51,7 @@ pub struct Finals {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum LitmusVerdict {
     /// Some final state satisfies the condition.
     Allowed,
     /// None does.
@@ -103,29 +102,22 @@ impl Runnable {
     }
 
     /// All final states under a memory model.
-    pub fn run(&self, options: &Options, monitor: &Monitor) -> Finals {
+    pub fn run(&self, options: &LitmusOptions, monitor: &Monitor) -> Finals {
         let bound = match self.test.loops {
             true => options.bound,
             false => usize::MAX,
         };
-        let memory = memory(options.model, Abstraction::Exact { bound });
-        let stepper = Stepper {
-            program: &self.program,
-            memory: &*memory,
+        let semantics = Semantics {
             atomics: options.atomics,
-            fuse: true,
-            reset_dead: true,
-            labelled: false,
+            ..Semantics::new(options.model, Abstraction::Exact { bound })
         };
         let found = explore(&Search {
-            stepper: &stepper,
+            stepper: &semantics.stepper(&self.program),
+            goal: Goal::Snapshots,
+            deadlock: false,
             limits: &options.limits,
             monitor,
             threads: 1,
-            full: true,
-            deadlock: false,
-            collect: true,
-            graph: None,
         });
         let incomplete = match (found.end, &found.violation) {
             (End::Limit(reason), _) => Some(Incomplete::Limit(reason)),
@@ -176,17 +168,17 @@ impl Runnable {
         filter.is_none_or(|filter| filter.holds(&|observed| self.value(values, observed)))
     }
 
-    fn verdict(&self, states: &BTreeSet<Vec<Value>>, complete: bool) -> Verdict {
+    fn verdict(&self, states: &BTreeSet<Vec<Value>>, complete: bool) -> LitmusVerdict {
         let condition = &self.test.condition;
         let mut holds = states
             .iter()
             .map(|values| condition.holds(&|observed| self.value(values, observed)));
         match self.test.quantifier {
-            Quantifier::Exists if holds.any(|holds| holds) => Verdict::Allowed,
-            Quantifier::Forall if holds.any(|holds| !holds) => Verdict::Violated,
-            _ if !complete => Verdict::Unknown,
-            Quantifier::Exists => Verdict::Forbidden,
-            Quantifier::Forall => Verdict::Holds,
+            Quantifier::Exists if holds.any(|holds| holds) => LitmusVerdict::Allowed,
+            Quantifier::Forall if holds.any(|holds| !holds) => LitmusVerdict::Violated,
+            _ if !complete => LitmusVerdict::Unknown,
+            Quantifier::Exists => LitmusVerdict::Forbidden,
+            Quantifier::Forall => LitmusVerdict::Holds,
         }
     }
 }
@@ -207,14 +199,14 @@ fn find(program: &Program, observed: &Observed) -> Seen {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for LitmusVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Verdict::Allowed => "Allowed",
-            Verdict::Forbidden => "Forbidden",
-            Verdict::Holds => "Holds",
-            Verdict::Violated => "Violated",
-            Verdict::Unknown => "Unknown",
+            LitmusVerdict::Allowed => "Allowed",
+            LitmusVerdict::Forbidden => "Forbidden",
+            LitmusVerdict::Holds => "Holds",
+            LitmusVerdict::Violated => "Violated",
+            LitmusVerdict::Unknown => "Unknown",
         })
     }
 }

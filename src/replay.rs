@@ -6,7 +6,7 @@
 
 use crate::memory::step::{Stepper, initial_values};
 use crate::property::Violation;
-use crate::report::trace::{self, Initial, Step};
+use crate::record::{Initial, Step, locals};
 use crate::source::Source;
 use crate::space::{Snapshot, Trace, TraceStep};
 use serde_json::{Map, Value as Json};
@@ -39,7 +39,7 @@ pub fn replay(stepper: &Stepper, source: &Source, initial: &Initial, steps: &[St
         let mut next = BTreeMap::new();
         for (state, way) in &ways {
             for taken in state.steps(stepper) {
-                let described = trace::step(program, source, &taken);
+                let described = Step::new(program, source, &taken);
                 if fits(&described, recorded) {
                     let mut way = way.clone();
                     way.push(taken.clone());
@@ -97,7 +97,7 @@ fn initial_state(stepper: &Stepper, initial: &Initial) -> Option<Snapshot> {
     let configs = program.processes.iter().map(|process| {
         let mut configs = stepper.initial(process).into_iter();
         let wanted = initial.locals.get(&process.name)?;
-        let found = configs.find(|config| trace::locals(process, config) == *wanted);
+        let found = configs.find(|config| locals(process, config) == *wanted);
         found.map(Arc::new)
     });
     let memory = program.places.iter().map(|place| {

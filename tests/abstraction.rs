@@ -4,12 +4,12 @@ mod oracle;
 mod support;
 
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
 use fencesmith::memory::step::At;
+use fencesmith::memory::{Abstraction, Atomics, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
 use fencesmith::space::{End, Exploration};
-use fencesmith::verify::{Abstraction, Model, memory};
+use fencesmith::verify::memory;
 use oracle::generate::Options;
 use rayon::prelude::*;
 use std::collections::BTreeSet;

@@ -3,9 +3,10 @@
 
 mod programs;
 
+use fencesmith::memory::Model;
 use fencesmith::property::Violation;
 use fencesmith::source::Source;
-use fencesmith::verify::{Model, Options, Outcome, Reason};
+use fencesmith::verify::{Options, Outcome, Reason};
 use programs::header::{Answer, Header, Problem, Question};
 use programs::{MODELS, answer, exact, program, source};
 use std::collections::BTreeSet;

@@ -5,10 +5,11 @@ mod programs;
 use fencesmith::infer::hitting::Costs;
 use fencesmith::infer::{self, Engine, Inference, Optimality, Outcome, Paths, PdPrevent, Where};
 use fencesmith::lang::printer::print_with_fences;
+use fencesmith::limits::Monitor;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::{FenceKind, PointSet, Program};
 use fencesmith::source::Source;
-use fencesmith::space::Monitor;
-use fencesmith::verify::{self, Abstraction, Model};
+use fencesmith::verify;
 use programs::header::{Answer, Problem, Question};
 use rayon::prelude::*;
 

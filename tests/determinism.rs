@@ -3,10 +3,11 @@
 
 mod programs;
 
+use fencesmith::memory::Model;
 use fencesmith::program::Program;
 use fencesmith::report::trace;
 use fencesmith::source::Source;
-use fencesmith::verify::{Model, Options, Outcome};
+use fencesmith::verify::{Options, Outcome};
 use programs::{MODELS, answer, exact, program, source};
 
 /// Small programs of every kind, and some whose levels are large enough for several

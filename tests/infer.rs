@@ -8,12 +8,13 @@ use fencesmith::infer::{
     Engine, Inference, Optimality, Options, Ordering, Outcome, Paths, PdPrevent, Placement, Prices,
     Reason, infer,
 };
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
+use fencesmith::memory::{Abstraction, Atomics, Model};
 use fencesmith::program::{FenceKind, PointId, PointSet, Program};
 use fencesmith::source::{Source, Span};
-use fencesmith::space::{End, Limits, Monitor};
-use fencesmith::verify::{self, Abstraction, Model, memory};
+use fencesmith::space::End;
+use fencesmith::verify::{self, memory};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;

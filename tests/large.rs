@@ -2,10 +2,12 @@
 //! many times, remembered successors, several threads at work. Spin counts as many states
 //! and transitions of the same program (`make bench-peers`).
 
+use fencesmith::limits::Monitor;
 use fencesmith::lower::compile;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::source::Source;
-use fencesmith::space::{End, Monitor};
-use fencesmith::verify::{Abstraction, Model, Options, verify};
+use fencesmith::space::End;
+use fencesmith::verify::{Options, verify};
 
 #[test]
 fn filter_lock_has_as_many_states_as_spin_counts() {

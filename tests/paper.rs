@@ -4,7 +4,8 @@
 
 mod programs;
 
-use fencesmith::verify::{Model, Options, Outcome, Reason};
+use fencesmith::memory::Model;
+use fencesmith::verify::{Options, Outcome, Reason};
 use programs::header::{Answer, Question};
 
 #[test]

@@ -7,12 +7,13 @@ mod programs;
 
 use fencesmith::fences;
 use fencesmith::lang::printer::print_with_fences;
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::memory::step::{Config, Stepper};
-use fencesmith::memory::{Atomics, Buffers};
+use fencesmith::memory::{Abstraction, Atomics, Buffers, Model};
 use fencesmith::program::{FenceKind, FenceSite, PointId, PointSet, Program, Value};
 use fencesmith::source::Source;
-use fencesmith::space::{End, Limits, Monitor, Search, explore};
-use fencesmith::verify::{Abstraction, Model, Outcome, Reason, memory};
+use fencesmith::space::{End, Search, explore};
+use fencesmith::verify::{Outcome, Reason, memory};
 use oracle::generate;
 use programs::{answer, capped, exact, names, program, source};
 use rayon::prelude::*;

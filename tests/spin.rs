@@ -10,10 +10,10 @@ mod programs;
 mod support;
 
 use fencesmith::export::promela::{Options, print};
-use fencesmith::memory::Atomics;
+use fencesmith::memory::{Atomics, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::verify::{Model, Outcome, Reason};
+use fencesmith::verify::{Outcome, Reason};
 use programs::{MODELS, answer, capped, exact};
 use std::path::Path;
 use std::process::{Command, Output};

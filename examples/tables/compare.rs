@@ -5,12 +5,11 @@ use fencesmith::experiment::{
     Budget, Buffers, Cell, EngineKind, Entry, Event, Grid, Listed, Mode, Settings, Subject,
     compare, comparison_cells, comparison_json, comparison_markdown, run_all, short,
 };
+use fencesmith::limits::Monitor;
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
+use fencesmith::memory::{Atomics, Model};
 use fencesmith::report::html;
 use fencesmith::source::Source;
-use fencesmith::space::Monitor;
-use fencesmith::verify::Model;
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;

@@ -2,12 +2,13 @@
 
 use super::header::{Header, header};
 use fencesmith::infer::{self, Inference, Optimality, Outcome, Reason};
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
-use fencesmith::report::text::grouped;
 use fencesmith::source::Source;
-use fencesmith::space::{Limits, Monitor};
-use fencesmith::verify::{Abstraction, Model, Options};
+use fencesmith::verify::Options;
+use fencesmith::words::grouped;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt::Write;

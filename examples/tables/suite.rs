@@ -3,9 +3,9 @@
 use super::header::{Answer, Fact, Question, find};
 use super::optimal::{Cell, Run, or_dash};
 use fencesmith::infer::{Optimality, Outcome};
-use fencesmith::memory::Atomics;
-use fencesmith::report::text::grouped;
-use fencesmith::verify::{Abstraction, MOST_K, Model};
+use fencesmith::memory::{Abstraction, Atomics, Model};
+use fencesmith::verify::MOST_K;
+use fencesmith::words::grouped;
 use std::error::Error;
 use std::fmt::Write;
 

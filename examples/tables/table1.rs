@@ -1,9 +1,10 @@
 //! Table 1 of the paper: verification of fenced programs.
 
+use fencesmith::limits::Monitor;
 use fencesmith::lower::compile;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::source::Source;
-use fencesmith::space::Monitor;
-use fencesmith::verify::{Abstraction, Model, Options, Outcome, Reason, verify};
+use fencesmith::verify::{Options, Outcome, Reason, verify};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt::Write;

@@ -2,12 +2,13 @@
 
 use super::optimal::or_dash;
 use fencesmith::infer::{self, Engine, Inference, Ordering, Outcome, Paths, PdPrevent, Where};
+use fencesmith::limits::{Limits, Monitor, StopReason};
 use fencesmith::lower::compile;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
-use fencesmith::report::text::grouped;
 use fencesmith::source::Source;
-use fencesmith::space::{Limits, Monitor, StopReason};
-use fencesmith::verify::{Abstraction, Model, Options};
+use fencesmith::verify::Options;
+use fencesmith::words::grouped;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt::Write;

@@ -4,13 +4,12 @@ mod experiment;
 mod infer;
 
 pub use experiment::{Compare, CompareFormat, Report, Sweep, SweepFormat, Tables};
-pub use infer::{EngineName, Infer, KindsName};
+pub use infer::{Infer, KindsName};
 
-use crate::experiment::EngineKind;
 use crate::fences::FencePlace;
-use crate::import::{self, trencher::Together};
-use crate::memory::Atomics;
-use crate::verify::{Abstraction, Model};
+use crate::import::{Format, trencher::Together};
+use crate::memory::{Abstraction, AbstractionKind, Atomics, Model};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -82,7 +81,7 @@ pub struct Verify {
         default_value = "tso,pso",
         value_name = "MODEL"
     )]
-    pub model: Vec<ModelName>,
+    pub model: Vec<Model>,
     #[command(flatten)]
     pub buffers: BufferArgs,
     /// Longest store buffer of the exact models
@@ -148,7 +147,7 @@ pub struct Litmus {
         default_value = "sc,tso,pso",
         value_name = "MODEL"
     )]
-    pub model: Vec<ModelName>,
+    pub model: Vec<Model>,
     /// Show the final states, too
     #[arg(long)]
     pub states: bool,
@@ -169,7 +168,7 @@ pub struct Convert {
     pub to: TargetName,
     /// The memory model that a Promela program describes
     #[arg(long, value_name = "MODEL", default_value = "tso")]
-    pub model: ModelName,
+    pub model: Model,
     /// Longest store buffer of a Promela program
     #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub bound: u64,
@@ -182,7 +181,7 @@ pub struct Convert {
 pub struct BufferArgs {
     /// How store buffers are represented (to infer: fd or pd)
     #[arg(long, value_name = "NAME", default_value = "fd")]
-    pub abs: AbstractionName,
+    pub abs: AbstractionKind,
     /// Length of the ordered head of abstract buffers, or `auto` to refine FD from k = 1
     /// while counterexamples turn out not to be real [default: auto for fd, 1 for pd]
     #[arg(long, value_name = "N|auto", value_parser = head)]
@@ -191,10 +190,10 @@ pub struct BufferArgs {
 
 /// Options of every command that searches.
 #[derive(Debug, Args)]
-pub struct Common<F: ValueEnum + Send + Sync + 'static = Format> {
+pub struct Common<F: ValueEnum + Send + Sync + 'static = OutputFormat> {
     /// The language of the program [default: by the file's ending, .litmus, .rmm or .fen]
     #[arg(long, value_name = "LANGUAGE")]
-    pub from: Option<FormatName>,
+    pub from: Option<Format>,
     /// States of Trencher automata that must not be reached together, e.g. t0:q5,t1:q5; may
     /// be given several times
     #[arg(long, value_name = "THREAD:STATE,…")]
@@ -217,7 +216,7 @@ pub struct Common<F: ValueEnum + Send + Sync + 'static = Format> {
     pub timeout: Option<Duration>,
     /// What cas, swap and add wait for under PSO
     #[arg(long, value_name = "RULE", default_value = "drain-place")]
-    pub atomics: AtomicsName,
+    pub atomics: Atomics,
     /// One instruction per step, as papers count states
     #[arg(long)]
     pub no_fuse: bool,
@@ -227,17 +226,6 @@ pub struct Common<F: ValueEnum + Send + Sync + 'static = Format> {
     /// No progress and no warnings
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    Fen,
-    /// x86 litmus tests
-    Litmus,
-    /// Memorax machines
-    Rmm,
-    /// Trencher automata
-    Trencher,
 }
 
 /// The languages that programs can be printed in.
@@ -250,32 +238,6 @@ pub enum TargetName {
     Rmm,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModelName {
-    Sc,
-    Tso,
-    Pso,
-}
-
-/// The models under which fences make a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RelaxedName {
-    Tso,
-    Pso,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AbstractionName {
-    /// Fully disjunctive partial coherence: finite, sound for any program
-    Fd,
-    /// Partially disjunctive partial coherence: fewer states, less precise
-    Pd,
-    /// Sets of stores
-    Set,
-    /// As they are, up to `--bound` stores
-    Exact,
-}
-
 /// The length of the ordered head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Head {
@@ -284,15 +246,7 @@ pub enum Head {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AtomicsName {
-    /// The own buffer of the place
-    DrainPlace,
-    /// All own buffers
-    DrainAll,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     Text,
     Json,
 }
@@ -327,15 +281,15 @@ impl BufferArgs {
     /// The abstraction asked for, and whether to refine it; or what is wrong with it.
     pub fn abstraction(&self, bound: usize) -> Result<(Abstraction, bool), &'static str> {
         match (self.abs, self.k) {
-            (AbstractionName::Fd, None | Some(Head::Auto)) => Ok((Abstraction::Fd { k: 1 }, true)),
-            (AbstractionName::Fd, Some(Head::Fixed(k))) => Ok((Abstraction::Fd { k }, false)),
-            (AbstractionName::Pd, None) => Ok((Abstraction::Pd { k: 1 }, false)),
-            (AbstractionName::Pd, Some(Head::Fixed(k))) => Ok((Abstraction::Pd { k }, false)),
-            (AbstractionName::Pd, Some(Head::Auto)) => Err("--k auto goes with --abs fd"),
-            (AbstractionName::Set, None) => Ok((Abstraction::Set, false)),
-            (AbstractionName::Set, Some(_)) => Err("--abs set has no --k"),
-            (AbstractionName::Exact, None) => Ok((Abstraction::Exact { bound }, false)),
-            (AbstractionName::Exact, Some(_)) => Err("--abs exact has no --k, but a --bound"),
+            (AbstractionKind::Fd, None | Some(Head::Auto)) => Ok((Abstraction::Fd { k: 1 }, true)),
+            (AbstractionKind::Fd, Some(Head::Fixed(k))) => Ok((Abstraction::Fd { k }, false)),
+            (AbstractionKind::Pd, None) => Ok((Abstraction::Pd { k: 1 }, false)),
+            (AbstractionKind::Pd, Some(Head::Fixed(k))) => Ok((Abstraction::Pd { k }, false)),
+            (AbstractionKind::Pd, Some(Head::Auto)) => Err("--k auto goes with --abs fd"),
+            (AbstractionKind::Set, None) => Ok((Abstraction::Set, false)),
+            (AbstractionKind::Set, Some(_)) => Err("--abs set has no --k"),
+            (AbstractionKind::Exact, None) => Ok((Abstraction::Exact { bound }, false)),
+            (AbstractionKind::Exact, Some(_)) => Err("--abs exact has no --k, but a --bound"),
         }
     }
 }
@@ -366,55 +320,6 @@ impl<F: ValueEnum + Send + Sync + 'static> Common<F> {
     }
 }
 
-impl From<FormatName> for import::Format {
-    fn from(name: FormatName) -> import::Format {
-        match name {
-            FormatName::Fen => import::Format::Fen,
-            FormatName::Litmus => import::Format::Litmus,
-            FormatName::Rmm => import::Format::Rmm,
-            FormatName::Trencher => import::Format::Trencher,
-        }
-    }
-}
-
-impl From<ModelName> for Model {
-    fn from(name: ModelName) -> Model {
-        match name {
-            ModelName::Sc => Model::Sc,
-            ModelName::Tso => Model::Tso,
-            ModelName::Pso => Model::Pso,
-        }
-    }
-}
-
-impl From<RelaxedName> for Model {
-    fn from(name: RelaxedName) -> Model {
-        match name {
-            RelaxedName::Tso => Model::Tso,
-            RelaxedName::Pso => Model::Pso,
-        }
-    }
-}
-
-impl From<EngineName> for EngineKind {
-    fn from(name: EngineName) -> EngineKind {
-        match name {
-            EngineName::Lazy => EngineKind::Lazy,
-            EngineName::Points => EngineKind::Points,
-            EngineName::Ordering => EngineKind::Ordering,
-        }
-    }
-}
-
-impl From<AtomicsName> for Atomics {
-    fn from(name: AtomicsName) -> Atomics {
-        match name {
-            AtomicsName::DrainPlace => Atomics::DrainPlace,
-            AtomicsName::DrainAll => Atomics::DrainAll,
-        }
-    }
-}
-
 /// The models asked for, each once.
 pub fn distinct<T: PartialEq + Copy>(models: &[T]) -> Vec<T> {
     let mut distinct = Vec::new();
@@ -425,6 +330,21 @@ pub fn distinct<T: PartialEq + Copy>(models: &[T]) -> Vec<T> {
     }
     distinct
 }
+
+/// Reads one of some values by its name; help shows their names alone.
+fn one_of<T>(values: &'static [T]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + ValueEnum,
+{
+    let names = values.iter().filter_map(T::to_possible_value);
+    PossibleValuesParser::new(names).map(|name| {
+        let value = T::from_str(&name, false);
+        value.expect("only the names of values are let through")
+    })
+}
+
+/// The models under which fences make a difference.
+const RELAXED: &[Model] = &[Model::Tso, Model::Pso];
 
 /// A head length: `auto` or a number.
 fn head(text: &str) -> Result<Head, String> {

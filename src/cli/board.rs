@@ -1,9 +1,9 @@
 //! What shows while cells run: bars on a terminal, a line for each finished cell elsewhere.
 
-use crate::experiment::{Cell, Entry, short};
-use crate::report::describe::upper;
-use crate::report::text::{count, duration, grouped};
-use crate::space::Monitor;
+use crate::experiment::{Entry, short};
+use crate::limits::Monitor;
+use crate::record::Cell;
+use crate::words::{count, duration, grouped};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -81,7 +81,7 @@ impl Board {
     /// A cell in few words: `verify mutex/peterson PSO FD(k=1)`.
     fn label(&self, cell: &Cell) -> String {
         let program = short(&self.folder, &cell.program);
-        let (model, buffers) = (upper(cell.model), cell.representation());
+        let (model, buffers) = (cell.model.upper(), cell.representation());
         format!("{} {program} {model} {buffers}", cell.mode)
     }
 

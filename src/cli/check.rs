@@ -1,18 +1,18 @@
 //! `fencesmith check`.
 
-use super::args::{self, Format};
+use super::args::{self, OutputFormat};
 use super::verify::{json_text, limits};
 use super::{Exit, Failure, input, print, progress};
-use crate::infer;
-use crate::report::json::SCHEMA;
-use crate::report::text::count;
+use crate::certificate::check;
+use crate::record::{Certificate, SCHEMA};
+use crate::words::count;
 
 /// Checks a certificate.
 pub fn run(args: &args::Check) -> Result<Exit, Failure> {
     let input = input::program(&args.file, &args.common)?;
     let (source, program) = (input.source, input.program);
     let file = input::read(&args.certificate)?;
-    let certificate = serde_json::from_str(file.text()).map_err(|error| {
+    let certificate: Certificate = serde_json::from_str(file.text()).map_err(|error| {
         let path = args.certificate.display();
         Failure::message(format!("'{path}': this is not a certificate: {error}"))
     })?;
@@ -21,9 +21,9 @@ pub fn run(args: &args::Check) -> Result<Exit, Failure> {
     let threads = args.common.thread_count();
     let limits = limits(&args.common);
     let checked = progress::watched(&args.common, &monitor, &what, || {
-        infer::check(&source, &program, &certificate, threads, &limits, &monitor)
+        check(&source, &program, &certificate, threads, &limits, &monitor)
     });
-    let model = certificate.model.to_uppercase();
+    let model = certificate.model.upper();
     let (outcome, text, exit) = match &checked {
         Ok(checked) => {
             let among = match checked.allowed {
@@ -49,7 +49,7 @@ pub fn run(args: &args::Check) -> Result<Exit, Failure> {
         Err(why) => ("rejected", format!("is rejected: {why}"), Exit::Violated),
     };
     match args.common.format {
-        Format::Json => print(&json_text(&serde_json::json!({
+        OutputFormat::Json => print(&json_text(&serde_json::json!({
             "schema": SCHEMA,
             "tool": env!("CARGO_PKG_VERSION"),
             "command": "check",
@@ -57,7 +57,7 @@ pub fn run(args: &args::Check) -> Result<Exit, Failure> {
             "outcome": outcome,
             "reason": text,
         })))?,
-        Format::Text => print(&format!(
+        OutputFormat::Text => print(&format!(
             "{} under {model}: the certificate {text}\n",
             source.name()
         ))?,

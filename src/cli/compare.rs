@@ -5,11 +5,12 @@ use super::experiment::{self, Questions};
 use super::verify::json_text;
 use super::{Exit, Failure, print};
 use crate::experiment::{
-    Comparison, Entry, Listed, Settings, compare, comparison_cells, comparison_json,
-    comparison_markdown, comparison_text, short, short_names,
+    Comparison, Entry, Settings, compare, comparison_cells, comparison_json, comparison_markdown,
+    comparison_text, short, short_names,
 };
+use crate::memory::Model;
+use crate::record::ListedProgram;
 use crate::report::text::Paint;
-use crate::verify::Model;
 use serde_json::{Map, json};
 
 /// FD against PD, side by side.
@@ -20,10 +21,7 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
             "--k auto has no place here: FD and PD are compared at each k",
         ));
     };
-    let models: Vec<Model> = args::distinct(&args.model)
-        .into_iter()
-        .map(Model::from)
-        .collect();
+    let models: Vec<Model> = args::distinct(&args.model);
     let names: Vec<String> = models.iter().map(Model::to_string).collect();
     let questions = Questions {
         command: "compare",
@@ -54,12 +52,12 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
     Ok(answered.exit)
 }
 
-fn markdown(comparisons: &[Comparison], programs: &[Listed]) -> String {
+fn markdown(comparisons: &[Comparison], programs: &[ListedProgram]) -> String {
     let folder = short_names(programs);
     comparison_markdown(comparisons, |name| short(&folder, name))
 }
 
-fn files(entries: &[Entry], programs: &[Listed]) -> Vec<(&'static str, String)> {
+fn files(entries: &[Entry], programs: &[ListedProgram]) -> Vec<(&'static str, String)> {
     let comparisons = compare(entries);
     vec![
         ("compare.md", markdown(&comparisons, programs)),

@@ -16,9 +16,9 @@ pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
         TargetName::Fen if input.format == Format::Fen => input.source.text().to_string(),
         TargetName::Fen => converted(&input, &[]),
         TargetName::Promela => {
-            let options = export::promela::Options {
-                model: args.model.into(),
-                atomics: args.common.atomics.into(),
+            let options = export::promela::PromelaOptions {
+                model: args.model,
+                atomics: args.common.atomics,
                 bound: args.bound as usize,
             };
             let source = &input.source;

@@ -4,13 +4,13 @@
 use super::args::{Common, Tables};
 use super::board::Board;
 use super::programs::{self, Programs};
-use super::store::{Kept, Store};
+use super::store::Store;
 use super::verify::nearly_all_memory;
 use super::{Exit, Failure, complain, progress};
 use crate::experiment::{
-    Budget, Cell, Entry, Event, Listed, Manifest, Settings, Word, run_all, short_names,
+    Budget, CellOutcome, Entry, Event, Finished, Settings, run_all, short_names,
 };
-use crate::import::Format;
+use crate::record::{Cell, ListedProgram, Manifest};
 use clap::ValueEnum;
 use serde_json::{Map, Value as Json, json};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub struct Questions {
 
 /// What came of it.
 pub struct Answered {
-    pub programs: Vec<Listed>,
+    pub programs: Vec<ListedProgram>,
     /// In the order of the grid; not all of them, if it was interrupted.
     pub entries: Vec<Entry>,
     pub exit: Exit,
@@ -39,7 +39,7 @@ pub fn settings<F: ValueEnum + Send + Sync>(tables: &Tables<F>) -> Settings {
         timeout: common.timeout,
         max_memory: common.max_memory,
         max_states: common.max_states,
-        atomics: common.atomics.into(),
+        atomics: common.atomics,
         fuse: !common.no_fuse,
         full: false,
         all: None,
@@ -51,7 +51,7 @@ pub fn answer<F: ValueEnum + Send + Sync>(
     args: &Tables<F>,
     questions: Questions,
     cells: impl Fn(&mut dyn Iterator<Item = &str>) -> Vec<Cell>,
-    tables: impl Fn(&[Entry], &[Listed]) -> Vec<(&'static str, String)>,
+    tables: impl Fn(&[Entry], &[ListedProgram]) -> Vec<(&'static str, String)>,
 ) -> Result<Answered, Failure> {
     let programs = programs::load(&args.files, &args.common);
     let cells = cells(&mut programs.names());
@@ -66,12 +66,12 @@ pub fn answer<F: ValueEnum + Send + Sync>(
         None => (None, HashMap::new()),
     };
     let (kept, interrupted) = run(args, &programs, &cells, &questions.settings, &store, kept)?;
-    let kept: Vec<Kept> = cells
+    let kept: Vec<Finished> = cells
         .iter()
         .filter_map(|cell| kept.get(cell))
         .cloned()
         .collect();
-    let entries: Vec<Entry> = kept.iter().map(|kept| kept.entry.clone()).collect();
+    let entries: Vec<Entry> = kept.iter().map(Finished::entry).collect();
     if let (Some(store), false) = (&store, interrupted) {
         store.conclude(&kept, &tables(&entries, &programs.listed))?;
     }
@@ -86,7 +86,9 @@ pub fn answer<F: ValueEnum + Send + Sync>(
             cells.len()
         ));
     }
-    let limited = entries.iter().any(|entry| entry.word() == Word::Stopped);
+    let limited = entries
+        .iter()
+        .any(|entry| entry.cell_outcome() == CellOutcome::Stopped);
     Ok(Answered {
         exit: if programs.broken() {
             Exit::Usage
@@ -104,7 +106,7 @@ pub fn answer<F: ValueEnum + Send + Sync>(
 fn language<F: ValueEnum + Send + Sync>(common: &Common<F>) -> Map<String, Json> {
     let mut options = Map::new();
     if let Some(from) = common.from {
-        options.insert("from".into(), json!(Format::from(from).to_string()));
+        options.insert("from".into(), json!(from));
     }
     if !common.forbid.is_empty() {
         let states = common.forbid.iter().map(|together| &together.0);
@@ -120,8 +122,8 @@ fn run<F: ValueEnum + Send + Sync>(
     cells: &[Cell],
     settings: &Settings,
     store: &Option<Store>,
-    kept: HashMap<Cell, Kept>,
-) -> Result<(HashMap<Cell, Kept>, bool), Failure> {
+    kept: HashMap<Cell, Finished>,
+) -> Result<(HashMap<Cell, Finished>, bool), Failure> {
     let open = |cell: &&Cell| !kept.contains_key(cell);
     let open: Vec<Cell> = cells.iter().filter(open).cloned().collect();
     let folder = short_names(&programs.listed);
@@ -141,13 +143,8 @@ fn run<F: ValueEnum + Send + Sync>(
             let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
             match written {
                 Ok(()) => {
-                    let kept = Kept {
-                        record: finished.record.clone(),
-                        measured: finished.measured.clone(),
-                        entry: finished.entry(),
-                    };
-                    board.finished(index, &kept.entry);
-                    answers.0.insert(open[index].clone(), kept);
+                    board.finished(index, &finished.entry());
+                    answers.0.insert(open[index].clone(), finished.clone());
                 }
                 // What cannot be kept need not be found out.
                 Err(failure) => {

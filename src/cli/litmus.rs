@@ -1,11 +1,11 @@
 //! `fencesmith litmus`.
 
-use super::args::{self, Format};
+use super::args::{self, OutputFormat};
 use super::verify::{json_text, limits};
 use super::{Exit, Failure, complain, input, print, progress};
-use crate::import::litmus;
-use crate::litmus::{Finals, Options, Runnable};
-use crate::verify::Model;
+use crate::import::{Format, litmus};
+use crate::litmus::{Finals, LitmusOptions, Runnable};
+use crate::memory::Model;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -29,11 +29,7 @@ struct Line {
 
 /// Runs all tests, several at a time; the results come in the order of the files.
 pub fn run(args: &args::Litmus) -> Result<Exit, Failure> {
-    if args
-        .common
-        .from
-        .is_some_and(|from| from != args::FormatName::Litmus)
-    {
+    if args.common.from.is_some_and(|from| from != Format::Litmus) {
         let text = "only litmus tests have a table of final states";
         return Err(Failure::Message {
             text: text.to_string(),
@@ -41,10 +37,7 @@ pub fn run(args: &args::Litmus) -> Result<Exit, Failure> {
         });
     }
     let (files, mut failures) = collect(&args.files);
-    let models: Vec<Model> = args::distinct(&args.model)
-        .into_iter()
-        .map(Into::into)
-        .collect();
+    let models: Vec<Model> = args::distinct(&args.model);
     let monitor = progress::interruptible();
     let pool = ThreadPoolBuilder::new().num_threads(args.common.thread_count());
     let pool = pool.build();
@@ -52,9 +45,9 @@ pub fn run(args: &args::Litmus) -> Result<Exit, Failure> {
     let one = |file: &PathBuf| {
         let test = prepare(file)?;
         let run = |model: &Model| {
-            let options = Options {
+            let options = LitmusOptions {
                 model: *model,
-                atomics: args.common.atomics.into(),
+                atomics: args.common.atomics,
                 bound: args.bound as usize,
                 limits: limits(&args.common),
             };
@@ -90,8 +83,8 @@ pub fn run(args: &args::Litmus) -> Result<Exit, Failure> {
         }
     }
     match args.common.format {
-        Format::Json => print(&json_text(&lines))?,
-        Format::Text => print(&lines.iter().map(text).collect::<String>())?,
+        OutputFormat::Json => print(&json_text(&lines))?,
+        OutputFormat::Text => print(&lines.iter().map(text).collect::<String>())?,
     }
     for failure in &failures {
         exit = Exit::Usage;

@@ -12,6 +12,7 @@ mod input;
 mod litmus;
 mod programs;
 mod progress;
+mod replay;
 mod report;
 mod shell;
 mod store;
@@ -19,7 +20,7 @@ mod sweep;
 mod verify;
 
 use crate::diagnostic::{self, Diagnostic};
-use crate::report::json;
+use crate::record;
 use crate::source::Source;
 use args::{Arguments, Command};
 use clap::Parser;
@@ -82,7 +83,7 @@ pub fn main() -> ExitCode {
         Command::Verify(verify) => verify::run(verify),
         Command::Infer(infer) => infer::run(infer),
         Command::Check(check) => check::run(check),
-        Command::Replay(replay) => verify::replay(replay),
+        Command::Replay(replay) => replay::run(replay),
         Command::Sweep(sweep) => sweep::run(sweep),
         Command::Compare(compare) => compare::run(compare),
         Command::Report(report) => report::run(report),
@@ -90,7 +91,7 @@ pub fn main() -> ExitCode {
         Command::Man => shell::man(),
         Command::Litmus(litmus) => litmus::run(litmus),
         Command::Convert(convert) => convert::run(convert),
-        Command::Schema => print(&verify::json_text(&json::schema())).map(|()| Exit::Fine),
+        Command::Schema => print(&verify::json_text(&record::schema())).map(|()| Exit::Fine),
     };
     let exit = result.unwrap_or_else(|failure| {
         complain(&failure.render(color));
@@ -127,7 +128,7 @@ fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes messages to standard error. If nobody listens there is nobody to tell.
+/// Writes messages to standard error. That it is closed is not an error.
 fn complain(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -3,7 +3,8 @@
 use super::args::{Common, distinct};
 use super::input::{self, Input};
 use super::{Failure, complain};
-use crate::experiment::{Listed, Subject};
+use crate::experiment::Subject;
+use crate::record::ListedProgram;
 use clap::ValueEnum;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ const ENDINGS: [&str; 3] = ["fen", "litmus", "rmm"];
 /// The programs of a sweep.
 pub struct Programs {
     /// In order, the broken ones too.
-    pub listed: Vec<Listed>,
+    pub listed: Vec<ListedProgram>,
     /// Those that are well formed, by name.
     pub subjects: HashMap<String, Subject>,
 }
@@ -48,7 +49,7 @@ pub fn load<F: ValueEnum + Send + Sync>(files: &[PathBuf], common: &Common<F>) -
             Err(text) => {
                 complain(&Failure::message(&text).render(color));
                 let name = file.display().to_string();
-                programs.listed.push(Listed::broken(&name, &text));
+                programs.listed.push(ListedProgram::broken(&name, &text));
             }
         }
     }
@@ -59,14 +60,18 @@ pub fn load<F: ValueEnum + Send + Sync>(files: &[PathBuf], common: &Common<F>) -
                 source, program, ..
             }) => {
                 let name = source.name().to_string();
-                programs.listed.push(Listed::sound(&name, source.text()));
+                programs
+                    .listed
+                    .push(ListedProgram::readable(&name, source.text()));
                 programs.subjects.insert(name, Subject { source, program });
             }
             Err(failure) => {
                 complain(&failure.render(color));
                 let name = path.display().to_string();
                 let text = failure.render(false);
-                programs.listed.push(Listed::broken(&name, text.trim_end()));
+                programs
+                    .listed
+                    .push(ListedProgram::broken(&name, text.trim_end()));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! What shows while work lasts: a line on the terminal, and a clean end on Ctrl-C.
 
 use super::args::Common;
-use crate::report::text::grouped;
-use crate::space::Monitor;
+use crate::limits::Monitor;
+use crate::words::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::Arc;

@@ -1,13 +1,14 @@
 //! `fencesmith report`.
 
 use super::{Exit, Failure, args, input, store};
-use crate::experiment::{Entry, Listed, read_answers};
-use crate::report::html;
+use crate::experiment::{Entry, read_answers};
+use crate::page;
+use crate::record::ListedProgram;
 use std::path::Path;
 
 /// Makes one page of results.
 pub fn run(args: &args::Report) -> Result<Exit, Failure> {
-    let mut programs: Vec<Listed> = Vec::new();
+    let mut programs: Vec<ListedProgram> = Vec::new();
     let mut entries: Vec<Entry> = Vec::new();
     for path in &args.results {
         let (listed, answered) = match path.is_dir() {
@@ -39,12 +40,12 @@ pub fn run(args: &args::Report) -> Result<Exit, Failure> {
             }
         }
     }
-    store::replace(&args.html, &html::page(&args.title, &programs, &entries))?;
+    store::replace(&args.html, &page::page(&args.title, &programs, &entries))?;
     Ok(Exit::Fine)
 }
 
 /// What `verify` or `infer` wrote.
-fn answers(path: &Path) -> Result<(Vec<Listed>, Vec<Entry>), Failure> {
+fn answers(path: &Path) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure> {
     let text = input::read_results(path)?;
     let entries = read_answers(&text).map_err(|text| Failure::Message {
         text: format!("'{}': these are not results: {text}", path.display()),
@@ -53,10 +54,10 @@ fn answers(path: &Path) -> Result<(Vec<Listed>, Vec<Entry>), Failure> {
                 .to_string(),
         ),
     })?;
-    let listed = entries.iter().map(|entry| Listed {
+    let listed = entries.iter().map(|entry| ListedProgram {
         program: entry.cell.program.clone(),
         error: None,
-        source: entry.answer.source.clone(),
+        source: entry.answer.source().clone(),
     });
     Ok((listed.collect(), entries))
 }

@@ -14,9 +14,11 @@
 
 use super::verify::json_text;
 use super::{Failure, input};
-use crate::experiment::{Cell, Entry, Finished, MANIFEST_SCHEMA, Manifest};
-use crate::experiment::{read_measured, read_record};
-use serde_json::{Value as Json, json};
+use crate::experiment::{Entry, Finished};
+use crate::record::{Cell, CellRecord, MANIFEST_SCHEMA, Manifest, Measured, MeasuredRecord};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -28,12 +30,12 @@ const JOURNAL: &str = "journal.jsonl";
 const CELLS: &str = "cells.jsonl";
 const MEASURED: &str = "measured.jsonl";
 
-/// A cell on record: the lines of `cells.jsonl` and `measured.jsonl`, and what they say.
-#[derive(Clone)]
-pub struct Kept {
-    pub record: Json,
-    pub measured: Json,
-    pub entry: Entry,
+/// A line of the journal.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JournalLine<'a> {
+    record: Cow<'a, CellRecord>,
+    measured: Cow<'a, MeasuredRecord>,
 }
 
 /// A folder that is being written to.
@@ -49,7 +51,7 @@ impl Store {
         folder: &Path,
         manifest: &Manifest,
         resume: bool,
-    ) -> Result<(Store, HashMap<Cell, Kept>), Failure> {
+    ) -> Result<(Store, HashMap<Cell, Finished>), Failure> {
         let begun = folder.join(MANIFEST).exists();
         let kept = match (begun, resume) {
             (true, false) => {
@@ -76,20 +78,22 @@ impl Store {
 
     /// Writes down a finished cell.
     pub fn keep(&self, finished: &Finished) -> Result<(), Failure> {
-        let line = json!({ "record": finished.record, "measured": finished.measured });
+        let line = line_of(&JournalLine {
+            record: Cow::Borrowed(&finished.record),
+            measured: Cow::Borrowed(&finished.measured),
+        });
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = journal.write_all(format!("{line}\n").as_bytes());
+        let written = journal.write_all(line.as_bytes());
         let written = written.and_then(|()| journal.sync_data());
         written.map_err(|error| failed("write", &self.folder.join(JOURNAL), &error))
     }
 
     /// Writes the final files; the journal has served its purpose.
-    pub fn conclude(&self, cells: &[Kept], tables: &[(&str, String)]) -> Result<(), Failure> {
-        let lines = |of: fn(&Kept) -> &Json| -> String {
-            cells.iter().map(|kept| format!("{}\n", of(kept))).collect()
-        };
-        replace(&self.folder.join(CELLS), &lines(|kept| &kept.record))?;
-        replace(&self.folder.join(MEASURED), &lines(|kept| &kept.measured))?;
+    pub fn conclude(&self, cells: &[Finished], tables: &[(&str, String)]) -> Result<(), Failure> {
+        let records: String = cells.iter().map(|cell| line_of(&cell.record)).collect();
+        let measured: String = cells.iter().map(|cell| line_of(&cell.measured)).collect();
+        replace(&self.folder.join(CELLS), &records)?;
+        replace(&self.folder.join(MEASURED), &measured)?;
         for (name, text) in tables {
             replace(&self.folder.join(name), text)?;
         }
@@ -99,7 +103,7 @@ impl Store {
 }
 
 /// What a folder holds, if the sweep is the same.
-fn continued(folder: &Path, manifest: &Manifest) -> Result<HashMap<Cell, Kept>, Failure> {
+fn continued(folder: &Path, manifest: &Manifest) -> Result<HashMap<Cell, Finished>, Failure> {
     let differences = manifest.differences(&manifest_of(folder)?);
     if !differences.is_empty() {
         return Err(Failure::Message {
@@ -115,17 +119,14 @@ fn continued(folder: &Path, manifest: &Manifest) -> Result<HashMap<Cell, Kept>, 
     drop_torn_line(&folder.join(JOURNAL))?;
     Ok(kept
         .into_iter()
-        .map(|kept| (kept.entry.cell.clone(), kept))
+        .map(|kept| (kept.record.cell.clone(), kept))
         .collect())
 }
 
 /// Reads a folder: what it is about, and the cells that are finished.
 pub fn read(folder: &Path) -> Result<(Manifest, Vec<Entry>), Failure> {
     let manifest = manifest_of(folder)?;
-    let mut entries: Vec<Entry> = cells_of(folder)?
-        .into_iter()
-        .map(|kept| kept.entry)
-        .collect();
+    let mut entries: Vec<Entry> = cells_of(folder)?.iter().map(Finished::entry).collect();
     // An unfinished sweep has its cells in the order they finished.
     let place = |entry: &Entry| {
         let mut programs = manifest.programs.iter();
@@ -151,48 +152,40 @@ fn manifest_of(folder: &Path) -> Result<Manifest, Failure> {
 }
 
 /// The finished cells of a folder, each once.
-fn cells_of(folder: &Path) -> Result<Vec<Kept>, Failure> {
-    let mut kept: Vec<Kept> = Vec::new();
+fn cells_of(folder: &Path) -> Result<Vec<Finished>, Failure> {
+    let mut finished: Vec<Finished> = Vec::new();
     let mut known = HashMap::new();
-    let mut add = |record: Json, measured: Json, mut entry: Entry, at: &str| {
-        let (cell, figures) = read_measured(&measured).map_err(|text| wrong_line(at, &text))?;
-        if cell != entry.cell {
+    let mut add = |record: CellRecord, measured: MeasuredRecord, at: &str| {
+        if record.cell != measured.cell {
             return Err(wrong_line(at, "it is about another cell"));
         }
-        entry.measured = figures;
-        let place = *known.entry(cell).or_insert(kept.len());
-        let new = Kept {
-            record,
-            measured,
-            entry,
-        };
-        match kept.get_mut(place) {
+        let place = *known.entry(record.cell.clone()).or_insert(finished.len());
+        let new = Finished { record, measured };
+        match finished.get_mut(place) {
             Some(old) => *old = new,
-            None => kept.push(new),
+            None => finished.push(new),
         }
         Ok(())
     };
-    let cells = lines(&folder.join(CELLS))?;
-    let measured: HashMap<Cell, Json> = lines(&folder.join(MEASURED))?
+    let mut measured: HashMap<Cell, Measured> = lines::<MeasuredRecord>(&folder.join(MEASURED))?
         .into_iter()
-        .map(|(at, line)| match read_measured(&line) {
-            Ok((cell, _)) => Ok((cell, line)),
-            Err(text) => Err(wrong_line(&at, &text)),
-        })
-        .collect::<Result<_, Failure>>()?;
-    for (at, record) in cells {
-        let entry = read_record(&record).map_err(|text| wrong_line(&at, &text))?;
-        let figures = measured.get(&entry.cell).cloned();
-        let none = || json!({ "cell": entry.cell, "measured": {} });
-        let figures = figures.unwrap_or_else(none);
-        add(record, figures, entry, &at)?;
+        .map(|(_, line)| (line.cell, line.measured))
+        .collect();
+    for (at, record) in lines::<CellRecord>(&folder.join(CELLS))? {
+        let cell = record.cell.clone();
+        let measured = measured.remove(&cell).unwrap_or_default();
+        add(record, MeasuredRecord { cell, measured }, &at)?;
     }
-    for (at, mut line) in lines(&folder.join(JOURNAL))? {
-        let (record, measured) = (line["record"].take(), line["measured"].take());
-        let entry = read_record(&record).map_err(|text| wrong_line(&at, &text))?;
-        add(record, measured, entry, &at)?;
+    for (at, line) in lines::<JournalLine>(&folder.join(JOURNAL))? {
+        add(line.record.into_owned(), line.measured.into_owned(), &at)?;
     }
-    Ok(kept)
+    Ok(finished)
+}
+
+/// A record on one line.
+fn line_of(record: &impl Serialize) -> String {
+    let text = serde_json::to_string(record);
+    text.expect("records have string keys and finite numbers") + "\n"
 }
 
 fn wrong_line(at: &str, text: &str) -> Failure {
@@ -204,7 +197,7 @@ fn wrong_line(at: &str, text: &str) -> Failure {
 
 /// The lines of a file that need not exist, each with its place. A last line without an end
 /// was being written when the process died.
-fn lines(path: &Path) -> Result<Vec<(String, Json)>, Failure> {
+fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<(String, T)>, Failure> {
     if !path.exists() {
         return Ok(Vec::new());
     }
@@ -214,9 +207,8 @@ fn lines(path: &Path) -> Result<Vec<(String, Json)>, Failure> {
     lines
         .map(|(index, line)| {
             let at = format!("{}:{}", path.display(), index + 1);
-            match serde_json::from_str::<Json>(line) {
-                Ok(value @ Json::Object(_)) => Ok((at, value)),
-                Ok(_) => Err(wrong_line(&at, "not an object")),
+            match serde_json::from_str(line) {
+                Ok(value) => Ok((at, value)),
                 Err(error) => Err(wrong_line(&at, &error.to_string())),
             }
         })

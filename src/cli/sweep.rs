@@ -1,13 +1,15 @@
 //! `fencesmith sweep`.
 
-use super::args::{self, EngineName, SweepFormat};
+use super::args::{self, SweepFormat};
 use super::experiment::{self, Questions};
 use super::verify::json_text;
 use super::{Exit, Failure, print};
-use crate::experiment::{Buffers, Columns, EngineKind, Entry, Grid, Listed, Mode, Settings};
+use crate::experiment::{Columns, Entry, Grid, Settings};
 use crate::experiment::{csv, json, markdown, placements, text};
+use crate::infer::EngineKind;
+use crate::memory::AbstractionKind;
+use crate::record::{ListedProgram, Mode};
 use crate::report::text::Paint;
-use crate::verify::Model;
 
 /// Answers every cell of a grid.
 pub fn run(args: &args::Sweep) -> Result<Exit, Failure> {
@@ -39,15 +41,19 @@ pub fn run(args: &args::Sweep) -> Result<Exit, Failure> {
 
 /// The grid asked for, or what does not go together.
 fn grid(args: &args::Sweep) -> Result<Grid, Failure> {
-    let mode = Mode::from(args.mode);
-    let abstractions: Vec<Buffers> = match (&args.abs[..], mode) {
-        ([], Mode::Verify) => vec![Buffers::Set, Buffers::Fd, Buffers::Pd],
-        ([], Mode::Infer) => vec![Buffers::Fd, Buffers::Pd],
-        (named, _) => args::distinct(named).into_iter().map(Into::into).collect(),
+    let mode = args.mode;
+    let abstractions: Vec<AbstractionKind> = match (&args.abs[..], mode) {
+        ([], Mode::Verify) => vec![
+            AbstractionKind::Set,
+            AbstractionKind::Fd,
+            AbstractionKind::Pd,
+        ],
+        ([], Mode::Infer) => vec![AbstractionKind::Fd, AbstractionKind::Pd],
+        (named, _) => args::distinct(named),
     };
     let refuse = |text: &str| Err(Failure::message(text));
     match mode {
-        Mode::Infer if abstractions.contains(&Buffers::Set) => {
+        Mode::Infer if abstractions.contains(&AbstractionKind::Set) => {
             return refuse("fences can be inferred under --abs fd or pd only");
         }
         Mode::Infer if args.full => return refuse("--full goes with --mode verify"),
@@ -57,13 +63,10 @@ fn grid(args: &args::Sweep) -> Result<Grid, Failure> {
     }
     let grid = Grid {
         mode,
-        models: args::distinct(&args.model)
-            .into_iter()
-            .map(Model::from)
-            .collect(),
+        models: args::distinct(&args.model),
         abstractions,
         heads: args.k.0.clone(),
-        engine: EngineKind::from(args.engine.unwrap_or(EngineName::Lazy)),
+        engine: args.engine.unwrap_or(EngineKind::Lazy),
     };
     match grid.cells([""]).is_empty() {
         true => refuse("there is nothing to do: --k auto goes with --abs fd and the lazy engine"),
@@ -72,7 +75,7 @@ fn grid(args: &args::Sweep) -> Result<Grid, Failure> {
 }
 
 /// The tables beside the cells. They hold nothing that differs from run to run.
-fn files(entries: &[Entry], programs: &[Listed]) -> Vec<(&'static str, String)> {
+fn files(entries: &[Entry], programs: &[ListedProgram]) -> Vec<(&'static str, String)> {
     let plain = Paint { color: false };
     let mut files = vec![
         (

@@ -1,22 +1,18 @@
-//! `fencesmith verify` and `fencesmith replay`.
+//! `fencesmith verify`.
 
-use super::args::{self, Common, Format};
+use super::args::{self, Common, OutputFormat};
 use super::{Exit, Failure, complain, input, print, progress};
 use crate::diagnostic;
 use crate::fences;
-use crate::memory::step::Stepper;
+use crate::limits::Limits;
+use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::{PointSet, Program};
-use crate::replay::{self, Replay};
-pub use crate::report::describe::upper;
-use crate::report::text::{self, Paint, count};
-use crate::report::trace::{self, TraceConfig, TraceFile};
-use crate::report::verdict::Verdict;
-use crate::report::{self, describe};
+use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};
+use crate::report::text::{self, Paint};
+use crate::report::verify::VerifyReport;
 use crate::source::Source;
-use crate::space::Limits;
-use crate::verify::{
-    Abstraction, Model, Options, Outcome, memory_without_bound, verify, verify_refining,
-};
+use crate::verify::{Strategy, Verdict, VerifyOptions, verify};
+use crate::words::count;
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -38,29 +34,30 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     let mut reports = Vec::new();
     let mut saved = false;
     for model in args::distinct(&args.model) {
-        let options = Options {
-            model: model.into(),
-            abstraction,
-            atomics: args.common.atomics.into(),
-            fuse: !args.common.no_fuse,
-            reset_dead: true,
+        let options = VerifyOptions {
+            semantics: Semantics {
+                atomics: args.common.atomics,
+                fuse: !args.common.no_fuse,
+                ..Semantics::new(model, abstraction)
+            },
+            strategy: match refine && model != Model::Sc {
+                true => Strategy::Refine,
+                false => Strategy::Fixed,
+            },
             full: args.full,
             deadlock: args.deadlock,
             threads: args.common.thread_count(),
             limits: limits(&args.common),
         };
         let begin = Instant::now();
-        let what = format!("{} under {}", source.name(), upper(options.model));
+        let what = format!("{} under {}", source.name(), model.upper());
         let answer = progress::watched(&args.common, &monitor, &what, || {
-            match refine && options.model != Model::Sc {
-                true => verify_refining(&program, &options, &monitor),
-                false => verify(&program, &options, &monitor),
-            }
+            verify(&program, &options, &monitor)
         });
         let seconds = begin.elapsed().as_secs_f64();
         let shown = Shown {
             args,
-            verdict: Verdict {
+            report: VerifyReport {
                 source: &source,
                 program: &program,
                 options: &options,
@@ -71,9 +68,9 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         };
         exit = exit.min(shown.exit());
         match args.common.format {
-            Format::Json => reports.push(shown.verdict.json()),
-            Format::Text => {
-                let warnings = shown.verdict.warnings();
+            OutputFormat::Json => reports.push(shown.report.record()),
+            OutputFormat::Text => {
+                let warnings = shown.report.warnings();
                 if !args.common.quiet && !warnings.is_empty() {
                     let color = args.common.stderr_color();
                     complain(&diagnostic::render(&source, &warnings, color));
@@ -83,7 +80,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         }
         saved = saved || shown.save_trace()?;
     }
-    if args.common.format == Format::Json {
+    if args.common.format == OutputFormat::Json {
         print(&json_text(&reports))?;
     }
     Ok(exit)
@@ -125,15 +122,15 @@ pub fn nearly_all_memory() -> Option<u64> {
 /// An answer about to be shown.
 struct Shown<'a> {
     args: &'a args::Verify,
-    verdict: Verdict<'a>,
+    report: VerifyReport<'a>,
 }
 
 impl Shown<'_> {
     fn exit(&self) -> Exit {
-        match self.verdict.answer.outcome {
-            Outcome::Correct => Exit::Fine,
-            Outcome::Violated => Exit::Violated,
-            Outcome::Inconclusive(_) => Exit::Inconclusive,
+        match self.report.answer.verdict {
+            Verdict::Correct => Exit::Fine,
+            Verdict::Violated => Exit::Violated,
+            Verdict::Inconclusive(_) => Exit::Inconclusive,
         }
     }
 
@@ -141,34 +138,30 @@ impl Shown<'_> {
         let paint = Paint {
             color: self.args.common.stdout_color(),
         };
-        let exploration = &self.verdict.answer.exploration;
-        let violation = self.verdict.violation();
-        let verdict = match self.verdict.answer.outcome {
-            Outcome::Correct => paint.good("correct"),
-            Outcome::Violated => paint.bad("violated"),
-            Outcome::Inconclusive(_) => paint.unsure("inconclusive"),
+        let statistics = &self.report.answer.statistics;
+        let violation = self.report.violation();
+        let verdict = match self.report.answer.verdict {
+            Verdict::Correct => paint.good("correct"),
+            Verdict::Violated => paint.bad("violated"),
+            Verdict::Inconclusive(_) => paint.unsure("inconclusive"),
         };
-        let fences = match self.verdict.fences {
+        let fences = match self.report.fences {
             [] => String::new(),
             fences => format!(" with fences at {}", fences.join(", ")),
         };
-        let model = upper(self.verdict.options.model);
+        let model = self.report.options.semantics.model.upper();
         let mut out = format!(
             "{} under {model}{fences}: {verdict}",
-            self.verdict.source.name()
+            self.report.source.name()
         );
         let work = format!(
             "{}, {}, {:.2} s",
-            count(exploration.states, "state"),
-            count(exploration.transitions, "transition"),
-            self.verdict.seconds
+            count(statistics.states, "state"),
+            count(statistics.transitions, "transition"),
+            self.report.seconds
         );
-        match (
-            self.verdict.answer.outcome,
-            self.verdict.reason(),
-            &violation,
-        ) {
-            (Outcome::Correct, ..) => {
+        match (self.report.answer.verdict, self.report.reason(), &violation) {
+            (Verdict::Correct, ..) => {
                 let _ = writeln!(out, " (proved{}: {work})", self.under());
             }
             (_, Some(reason), _) => {
@@ -182,16 +175,16 @@ impl Shown<'_> {
             }
         }
         if let (Some(violation), Some(trace), false) =
-            (&violation, self.verdict.trace(), self.args.no_trace)
+            (&violation, self.report.trace(), self.args.no_trace)
         {
-            let table = text::trace(self.verdict.program, self.verdict.source, trace, paint);
-            let verdict = match self.verdict.answer.outcome {
-                Outcome::Violated => paint.bad("violated:"),
+            let table = text::trace(self.report.program, self.report.source, trace, paint);
+            let verdict = match self.report.answer.verdict {
+                Verdict::Violated => paint.bad("violated:"),
                 _ => paint.unsure("in the abstraction:"),
             };
             let _ = write!(out, "\n{table}  {verdict} {}\n\n", violation.text);
         }
-        if self.verdict.answer.outcome != Outcome::Correct {
+        if self.report.answer.verdict != Verdict::Correct {
             let _ = writeln!(out, "{}", paint.faint(&format!("{work}{}", self.under())));
         }
         out
@@ -199,8 +192,8 @@ impl Shown<'_> {
 
     /// The abstraction behind an answer, if there is one.
     fn under(&self) -> String {
-        match self.verdict.answer.abstraction {
-            _ if self.verdict.options.model == Model::Sc => String::new(),
+        match self.report.answer.abstraction {
+            _ if self.report.options.semantics.model == Model::Sc => String::new(),
             Abstraction::Exact { .. } => String::new(),
             abstraction => format!(" by {abstraction}"),
         }
@@ -208,115 +201,26 @@ impl Shown<'_> {
 
     /// Saves the trace if there is one and it is wanted; whether it did.
     fn save_trace(&self) -> Result<bool, Failure> {
-        let (Some(path), Some(trace)) = (&self.args.save_trace, self.verdict.trace()) else {
+        let (Some(path), Some(trace)) = (&self.args.save_trace, self.report.trace()) else {
             return Ok(false);
         };
         let file = TraceFile {
-            schema: trace::SCHEMA.to_string(),
+            schema: TRACE_SCHEMA.to_string(),
             tool: env!("CARGO_PKG_VERSION").to_string(),
-            program: self.verdict.source.name().to_string(),
+            program: self.report.source.name().to_string(),
             config: TraceConfig {
-                model: self.verdict.options.model.to_string(),
-                atomics: self.verdict.options.atomics.to_string(),
-                fuse: self.verdict.options.fuse,
-                fences: self.verdict.fences.to_vec(),
+                model: self.report.options.semantics.model,
+                atomics: self.report.options.semantics.atomics,
+                fuse: self.report.options.semantics.fuse,
+                fences: self.report.fences.to_vec(),
             },
-            initial: trace::initial(self.verdict.program, self.verdict.source, &trace.initial),
-            steps: trace::steps(self.verdict.program, self.verdict.source, trace),
-            violation: self.verdict.violation().map_or(String::new(), |v| v.text),
+            initial: Initial::new(self.report.program, self.report.source, &trace.initial),
+            steps: Step::all(self.report.program, self.report.source, trace),
+            violation: self.report.violation().map_or(String::new(), |v| v.text),
         };
         input::write(path, &json_text(&file))?;
         Ok(true)
     }
-}
-
-/// Replays a recorded trace.
-pub fn replay(args: &args::Replay) -> Result<Exit, Failure> {
-    let input = input::program(&args.file, &args.common)?;
-    let (source, whole) = (input.source, input.program);
-    let record = input::read(&args.trace)?;
-    let wrong = |text: String| Failure::message(format!("'{}': {text}", args.trace.display()));
-    let file: TraceFile = serde_json::from_str(record.text())
-        .map_err(|error| wrong(format!("this is not a trace: {error}")))?;
-    if file.schema != trace::SCHEMA {
-        return Err(wrong(format!(
-            "the schema is '{}', not '{}'",
-            file.schema,
-            trace::SCHEMA
-        )));
-    }
-    let fences = file.config.fences.iter().map(|text| {
-        let place = text.parse().map_err(&wrong)?;
-        fences::find(&whole, &source, place).map_err(&wrong)
-    });
-    let program = whole.fenced(&fences.collect::<Result<PointSet, Failure>>()?);
-    let memory = memory_without_bound(file.config.model.parse().map_err(&wrong)?);
-    let atomics = file.config.atomics.parse().map_err(&wrong)?;
-    let stepper = Stepper {
-        program: &program,
-        memory: &*memory,
-        atomics,
-        fuse: file.config.fuse,
-        reset_dead: true,
-        labelled: false,
-    };
-    let result = replay::replay(&stepper, &source, &file.initial, &file.steps);
-    let (outcome, text, step, exit) = match &result {
-        Replay::Violated(violation, trace) => {
-            let (text, _) = describe::violation(&program, &source, *violation, trace.last());
-            let steps = count(file.steps.len() as u64, "step");
-            (
-                "violated",
-                format!("the trace fits ({steps}), and at its end: {text}"),
-                None,
-                Exit::Violated,
-            )
-        }
-        Replay::Harmless => {
-            let steps = count(file.steps.len() as u64, "step");
-            (
-                "harmless",
-                format!("the trace fits ({steps}), but nothing is wrong at its end"),
-                None,
-                Exit::Fine,
-            )
-        }
-        Replay::BadStart => {
-            let text = "the program cannot start with these values".to_string();
-            ("stuck", text, Some(0), Exit::Inconclusive)
-        }
-        Replay::Stuck { index, possible } => {
-            let recorded = &file.steps[*index];
-            let possible = match &possible[..] {
-                [] => format!("{} cannot move there", recorded.process),
-                possible => format!("{} can only: {}", recorded.process, possible.join("; ")),
-            };
-            let text = format!(
-                "step {} does not fit: {}: {}; {possible}",
-                index + 1,
-                recorded.process,
-                recorded.step
-            );
-            ("stuck", text, Some(index + 1), Exit::Inconclusive)
-        }
-    };
-    match args.common.format {
-        Format::Json => print(&json_text(&serde_json::json!({
-            "schema": report::json::SCHEMA,
-            "tool": env!("CARGO_PKG_VERSION"),
-            "command": "replay",
-            "program": source.name(),
-            "outcome": outcome,
-            "reason": text,
-            "step": step,
-        })))?,
-        Format::Text => print(&format!(
-            "{} under {}: {text}\n",
-            source.name(),
-            file.config.model.to_uppercase()
-        ))?,
-    }
-    Ok(exit)
 }
 
 /// Pretty JSON with a final line break.

@@ -5,14 +5,14 @@
 //! refinement. An abstraction is *precise* at a k if it proves a program that is correct, or
 //! finds the fewest fences for one that is not.
 
-use super::cell::{Buffers, Cell, EngineKind, Mode};
-use super::entry::{Entry, Word};
-use crate::report::json::Optimality;
-use crate::verify::Model;
+use super::entry::{CellOutcome, Entry};
+use crate::infer::{EngineKind, Optimality};
+use crate::memory::{AbstractionKind, Model};
+use crate::record::{Cell, Mode};
 use std::cmp::Ordering;
 
 /// FD and PD, in the order in which they are shown.
-const SIDES: [Buffers; 2] = [Buffers::Fd, Buffers::Pd];
+const SIDES: [AbstractionKind; 2] = [AbstractionKind::Fd, AbstractionKind::Pd];
 
 /// The cells that a comparison needs. The verified ones should count all states.
 pub fn comparison_cells<'a>(
@@ -31,7 +31,12 @@ pub fn comparison_cells<'a>(
                 k,
                 engine,
             };
-            cells.push(cell(Mode::Infer, Buffers::Fd, None, Some(EngineKind::Lazy)));
+            cells.push(cell(
+                Mode::Infer,
+                AbstractionKind::Fd,
+                None,
+                Some(EngineKind::Lazy),
+            ));
             for &k in ks {
                 for side in SIDES {
                     let points = Some(EngineKind::Points);
@@ -95,7 +100,7 @@ fn comparison<'a>(entries: &'a [Entry], program: &'a str, model: Model) -> Compa
         .iter()
         .find(|entry| entry.cell.refine())
         .and_then(|entry| {
-            let placement = entry.answer.placement.as_ref()?;
+            let placement = entry.answer.placement()?;
             Some((placement.cost, placement.optimality == Optimality::Exact))
         });
     let mut ks: Vec<usize> = own.iter().filter_map(|entry| entry.cell.k).collect();
@@ -113,7 +118,9 @@ fn comparison<'a>(entries: &'a [Entry], program: &'a str, model: Model) -> Compa
                 inferred,
                 precise: match optimum {
                     None => false,
-                    Some((0, _)) => verified.is_some_and(|e| e.word() == Word::Correct),
+                    Some((0, _)) => {
+                        verified.is_some_and(|e| e.cell_outcome() == CellOutcome::Correct)
+                    }
                     Some((fences, _)) => inferred
                         .and_then(Entry::fences)
                         .is_some_and(|own| own <= fences),

@@ -1,9 +1,9 @@
 //! The comparison of FD with PD as text, Markdown and JSON.
 
 use super::compare::{AtK, Comparison, Side, Winner, over_all};
-use super::entry::{Entry, Word};
-use crate::report::describe::upper;
-use crate::report::text::{Paint, bytes, count, duration, grouped, table};
+use super::entry::{CellOutcome, Entry};
+use crate::report::text::{Paint, table};
+use crate::words::{bytes, count, duration, grouped};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -27,13 +27,18 @@ fn cells(side: &Side) -> [String; 7] {
     let fences = match (side.inferred.and_then(Entry::fences), side.inferred) {
         (Some(fences), _) if side.precise => format!("{fences} ✓"),
         (Some(fences), _) => format!("{fences}  "),
-        (None, Some(entry)) if entry.word() == Word::Stopped => "limit  ".to_string(),
+        (None, Some(entry)) if entry.cell_outcome() == CellOutcome::Stopped => {
+            "limit  ".to_string()
+        }
         (None, _) => format!("{DASH}  "),
     };
     [
         side.verified.map_or(DASH.to_string(), Entry::outcome),
         fences,
-        number(side.inferred.and_then(|entry| entry.measured.formulas)),
+        number(
+            side.inferred
+                .and_then(|entry| entry.measured.formulas.map(|count| count as u64)),
+        ),
         of(Entry::states),
         of(Entry::transitions),
         side.verified
@@ -70,7 +75,7 @@ fn conclusion(comparison: &Comparison) -> String {
 pub fn text(comparisons: &[Comparison], name: impl Fn(&str) -> String, paint: Paint) -> String {
     let mut out = String::new();
     for comparison in comparisons {
-        let (program, model) = (name(comparison.program), upper(comparison.model));
+        let (program, model) = (name(comparison.program), comparison.model.upper());
         let _ = writeln!(out, "{program} under {model}: {}\n", optimum(comparison));
         let mut rows = vec![["k", "abs"].map(String::from).to_vec()];
         rows[0].extend(COLUMNS.map(String::from));
@@ -164,7 +169,7 @@ pub fn markdown(comparisons: &[Comparison], name: impl Fn(&str) -> String) -> St
             out,
             "| {} | {} | {needed} | {fd} | {pd} | {} | {fd_size} | {pd_size} | {} |",
             name(comparison.program),
-            upper(comparison.model),
+            comparison.model.upper(),
             comparison.precision().as_str(),
             comparison.size().as_str(),
         );
@@ -183,7 +188,7 @@ pub fn markdown(comparisons: &[Comparison], name: impl Fn(&str) -> String) -> St
                     out,
                     "| {} | {} | {k} | {} | {} |",
                     name(comparison.program),
-                    upper(comparison.model),
+                    comparison.model.upper(),
                     NAMES[index],
                     cells.join(" | ")
                 );
@@ -199,7 +204,7 @@ pub fn json(comparisons: &[Comparison]) -> Json {
         let verified = side.verified;
         json!({
             "outcome": verified.map(Entry::outcome),
-            "spurious": verified.and_then(|entry| entry.answer.spurious),
+            "spurious": verified.and_then(|entry| entry.answer.spurious()),
             "states": side.states(),
             "transitions": verified.and_then(Entry::transitions),
             "inferred": side.inferred.map(Entry::outcome),
@@ -209,7 +214,7 @@ pub fn json(comparisons: &[Comparison]) -> Json {
                 "verify_s": verified.and_then(|entry| entry.measured.total_s),
                 "infer_s": side.inferred.and_then(|entry| entry.measured.total_s),
                 "peak_bytes": verified.and_then(|entry| entry.measured.peak_bytes),
-                "formulas": side.inferred.and_then(|entry| entry.measured.formulas),
+                "formulas": side.inferred.and_then(|entry| entry.measured.formulas.map(|count| count as u64)),
             },
         })
     };

@@ -1,7 +1,8 @@
 //! Which cells there are.
 
-use super::cell::{Buffers, Cell, EngineKind, Mode};
-use crate::verify::Model;
+use crate::infer::EngineKind;
+use crate::memory::{AbstractionKind, Model};
+use crate::record::{Cell, Mode};
 use serde_json::{Map, Value as Json, json};
 
 /// Every combination of model, representation and k, for every program.
@@ -9,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 pub struct Grid {
     pub mode: Mode,
     pub models: Vec<Model>,
-    pub abstractions: Vec<Buffers>,
+    pub abstractions: Vec<AbstractionKind>,
     /// Lengths of the head; `None` refines FD. Set ignores them.
     pub heads: Vec<Option<usize>>,
     /// To infer.
@@ -40,13 +41,13 @@ impl Grid {
         cells
     }
 
-    fn heads(&self, abstraction: Buffers) -> impl Iterator<Item = &Option<usize>> {
+    fn heads(&self, abstraction: AbstractionKind) -> impl Iterator<Item = &Option<usize>> {
         let none: &[Option<usize>] = &[None];
         let lazy = self.mode == Mode::Verify || self.engine == EngineKind::Lazy;
         let (heads, refines) = match abstraction {
-            Buffers::Set => (none, true),
-            Buffers::Fd => (&self.heads[..], lazy),
-            Buffers::Pd | Buffers::Exact => (&self.heads[..], false),
+            AbstractionKind::Set => (none, true),
+            AbstractionKind::Fd => (&self.heads[..], lazy),
+            AbstractionKind::Pd | AbstractionKind::Exact => (&self.heads[..], false),
         };
         heads.iter().filter(move |k| k.is_some() || refines)
     }
@@ -79,7 +80,11 @@ mod tests {
         let grid = Grid {
             mode,
             models: vec![Model::Tso, Model::Pso],
-            abstractions: vec![Buffers::Set, Buffers::Fd, Buffers::Pd],
+            abstractions: vec![
+                AbstractionKind::Set,
+                AbstractionKind::Fd,
+                AbstractionKind::Pd,
+            ],
             heads: vec![Some(0), None],
             engine,
         };

@@ -1,8 +1,8 @@
 //! The best placement of every program.
 
-use super::cell::Mode;
-use super::entry::{AnswerPlacement, Entry};
-use crate::report::json::Optimality;
+use super::entry::Entry;
+use crate::infer::Optimality;
+use crate::record::{Mode, Placement};
 use serde_json::{Value as Json, json};
 
 /// For each program and model that fences were inferred for, in order: the cheapest placement
@@ -28,7 +28,7 @@ pub fn placements(entries: &[Entry]) -> Json {
 
 fn best(group: &[&Entry]) -> Json {
     let placed = group.iter().filter_map(|entry| {
-        let placement = entry.answer.placement.as_ref()?;
+        let placement = entry.answer.placement()?;
         Some((placement, entry))
     });
     let cheapest = placed.clone().min_by_key(|(placement, _)| placement.cost);
@@ -59,7 +59,7 @@ fn best(group: &[&Entry]) -> Json {
     })
 }
 
-fn fences(placement: &AnswerPlacement) -> Vec<Json> {
+fn fences(placement: &Placement) -> Vec<Json> {
     let fences = placement.fences.iter();
     fences
         .map(|fence| {

@@ -1,17 +1,16 @@
 //! One cell, answered.
 
-use super::cell::{Cell, EngineKind, Mode};
-use super::entry::{Entry, read_measured, read_record};
-use super::manifest::Settings;
-use crate::infer::{self, Engine, Ordering, Paths, PdPrevent, Where};
+use super::entry::Entry;
+use super::settings::Settings;
+use crate::infer::{AllowedGaps, Conclusion, EngineKind, InferOptions, infer};
+use crate::limits::{Limits, Monitor};
+use crate::memory::Semantics;
 use crate::program::Program;
-use crate::report::inference::{Asked, Inferred};
-use crate::report::verdict::Verdict;
+use crate::record::{Answer, Cell, CellRecord, MeasuredRecord, Mode, Stopped};
+use crate::report::infer::{InferReport, Request, stopped_by};
+use crate::report::verify::VerifyReport;
 use crate::source::Source;
-use crate::space::{End, Limits, Monitor, StopReason};
-use crate::verify::{self, Options, verify, verify_refining};
-use serde::Serialize;
-use serde_json::{Map, Value as Json, json};
+use crate::verify::{Inconclusive, Strategy, Verdict, VerifyOptions, verify};
 use std::time::Instant;
 
 /// A program that cells are about.
@@ -34,27 +33,25 @@ pub struct Resources {
 #[derive(Debug, Clone)]
 pub struct Finished {
     /// Everything that is the same in every run.
-    pub record: Json,
-    /// The rest: seconds, memory, formula counts, and the figures that a limit cut short.
-    pub measured: Json,
-    /// The limit that ended it, if one did. There may be an answer all the same: a violation
-    /// that was found before.
-    pub stopped: Option<StopReason>,
+    pub record: CellRecord,
+    /// The rest.
+    pub measured: MeasuredRecord,
 }
 
 impl Finished {
-    /// What was written down, read again.
+    /// The limit that ended it, if one did.
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.record.stopped
+    }
+
+    /// The cell with all that is known about it.
     pub fn entry(&self) -> Entry {
-        let entry = read_record(&self.record).and_then(|mut entry| {
-            entry.measured = read_measured(&self.measured)?.1;
-            Ok(entry)
-        });
-        entry.expect("what is written can be read")
+        Entry {
+            measured: self.measured.measured.clone(),
+            ..self.record.clone().into()
+        }
     }
 }
-
-/// Figures that depend on the threads used.
-const VOLATILE: [&str; 4] = ["bytes_per_state", "formulas", "formula_nodes", "updates"];
 
 /// Answers a cell.
 pub fn run(
@@ -65,9 +62,16 @@ pub fn run(
     monitor: &Monitor,
 ) -> Finished {
     let begin = Instant::now();
-    let options = Options {
-        atomics: settings.atomics,
-        fuse: settings.fuse,
+    let options = VerifyOptions {
+        semantics: Semantics {
+            atomics: settings.atomics,
+            fuse: settings.fuse,
+            ..Semantics::new(cell.model, cell.abstraction())
+        },
+        strategy: match cell.refine() {
+            true => Strategy::Refine,
+            false => Strategy::Fixed,
+        },
         full: settings.full,
         threads: resources.threads,
         limits: Limits {
@@ -76,28 +80,25 @@ pub fn run(
             // A deadline that no clock reaches is none.
             deadline: settings.timeout.and_then(|time| begin.checked_add(time)),
         },
-        ..Options::new(cell.model, cell.abstraction())
+        ..VerifyOptions::new(cell.model, cell.abstraction())
     };
-    let (report, stopped) = match cell.mode {
-        Mode::Verify => verified(subject, cell, &options, begin, monitor),
+    let (answer, stopped) = match cell.mode {
+        Mode::Verify => verified(subject, &options, begin, monitor),
         Mode::Infer => inferred(subject, cell, settings, options, begin, monitor),
     };
-    split(cell, report, stopped)
+    let (record, measured) = CellRecord::split(cell, answer, stopped);
+    Finished { record, measured }
 }
 
 fn verified(
     subject: &Subject,
-    cell: &Cell,
-    options: &Options,
+    options: &VerifyOptions,
     begin: Instant,
     monitor: &Monitor,
-) -> (Map<String, Json>, Option<StopReason>) {
+) -> (Answer, Option<Stopped>) {
     let program = subject.program.fenced(&Default::default());
-    let answer = match cell.refine() {
-        true => verify_refining(&program, options, monitor),
-        false => verify(&program, options, monitor),
-    };
-    let verdict = Verdict {
+    let answer = verify(&program, options, monitor);
+    let report = VerifyReport {
         source: &subject.source,
         program: &program,
         options,
@@ -105,47 +106,37 @@ fn verified(
         answer: &answer,
         seconds: begin.elapsed().as_secs_f64(),
     };
-    let stopped = match answer.exploration.end {
-        End::Limit(reason) => Some(reason),
+    let stopped = answer.stopped.or_else(|| match answer.verdict {
         // The replay of a counterexample is given up for a limit only.
-        _ if answer.outcome == verify::Outcome::Inconclusive(verify::Reason::Undecided) => {
-            monitor.stop(&options.limits)
-        }
-        End::Exhausted | End::FirstError => None,
-    };
-    (object(&verdict.json()), stopped)
+        Verdict::Inconclusive(Inconclusive::Undecided) => monitor.stop(&options.limits),
+        _ => None,
+    });
+    let record = Answer::Verify(Box::new(report.record()));
+    (record, stopped.map(Stopped::from))
 }
 
 fn inferred(
     subject: &Subject,
     cell: &Cell,
     settings: &Settings,
-    options: Options,
+    options: VerifyOptions,
     begin: Instant,
     monitor: &Monitor,
-) -> (Map<String, Json>, Option<StopReason>) {
+) -> (Answer, Option<Stopped>) {
     let costs = vec![Some(1); subject.program.points.len()];
-    let options = infer::Options {
-        engine: match cell.engine.unwrap_or(EngineKind::Lazy) {
-            EngineKind::Lazy => Engine::Lazy,
-            EngineKind::Points => Engine::Points,
-            EngineKind::Ordering => Engine::Ordering(Ordering {
-                paths: Paths::All,
-                pd_prevent: PdPrevent::Mix,
-            }),
-        },
-        refine: cell.refine(),
+    let options = InferOptions {
+        engine: cell.engine.unwrap_or(EngineKind::Lazy),
         all: settings.all,
         why: true,
-        ..infer::Options::new(options, costs)
+        ..InferOptions::new(options, costs)
     };
-    let found = infer::infer(&subject.program, &options, monitor);
-    let inferred = Inferred {
+    let found = infer(&subject.program, &options, monitor);
+    let report = InferReport {
         source: &subject.source,
         program: &subject.program,
         options: &options,
-        asked: Asked {
-            place: Where::Anywhere,
+        request: Request {
+            place: AllowedGaps::Anywhere,
             cost: "uniform",
             per_process: false,
             target: None,
@@ -153,49 +144,10 @@ fn inferred(
         found: &found,
         seconds: begin.elapsed().as_secs_f64(),
     };
-    let stopped = match found.outcome {
-        infer::Outcome::Inconclusive(infer::Reason::Limit(reason)) => Some(reason),
-        _ => found.cut,
+    let stopped = match found.conclusion {
+        Conclusion::Inconclusive(obstacle) => stopped_by(obstacle),
+        _ => None,
     };
-    (object(&inferred.json()), stopped)
-}
-
-fn object(report: &impl Serialize) -> Map<String, Json> {
-    match serde_json::to_value(report) {
-        Ok(Json::Object(object)) => object,
-        _ => unreachable!("a report is an object with string keys and finite numbers"),
-    }
-}
-
-/// Separates what is the same in every run from what is not.
-fn split(cell: &Cell, mut report: Map<String, Json>, stopped: Option<StopReason>) -> Finished {
-    // The manifest has them.
-    report.shift_remove("source");
-    report.shift_remove("program");
-    // The record says it, also if there is an answer all the same.
-    report.shift_remove("stopped");
-    let mut measured = match report.shift_remove("timing") {
-        Some(Json::Object(timing)) => timing,
-        _ => Map::new(),
-    };
-    if let Some(Json::Object(stats)) = report.get_mut("stats") {
-        for name in VOLATILE {
-            let value = stats.shift_remove(name);
-            measured.extend(value.map(|value| (name.to_string(), value)));
-        }
-    }
-    if stopped.is_some() {
-        for name in ["stats", "tried"] {
-            let value = report.shift_remove(name);
-            measured.extend(value.map(|value| (name.to_string(), value)));
-        }
-    }
-    let mut record = Map::from_iter([("cell".to_string(), json!(cell))]);
-    record.extend(stopped.map(|reason| ("stopped".to_string(), json!(reason.word()))));
-    record.insert("report".to_string(), Json::Object(report));
-    Finished {
-        record: Json::Object(record),
-        measured: json!({ "cell": cell, "measured": measured }),
-        stopped,
-    }
+    let stopped = stopped.or(found.cut.map(Stopped::from));
+    (Answer::Infer(Box::new(report.record())), stopped)
 }

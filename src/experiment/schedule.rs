@@ -5,10 +5,12 @@
 //! and runs again when all others are done, alone, with all of the memory and all threads:
 //! whether a cell ends at the limit depends on the budget and not on its neighbours.
 
-use super::cell::{Buffers, Cell, EngineKind};
-use super::manifest::Settings;
 use super::run::{Finished, Resources, Subject, run};
-use crate::space::{Monitor, StopReason};
+use super::settings::Settings;
+use crate::infer::EngineKind;
+use crate::limits::Monitor;
+use crate::memory::AbstractionKind;
+use crate::record::{Cell, Stopped};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -81,9 +83,9 @@ pub fn run_all<'a>(
             watch(Event::Started(turn.index, &watched));
             let cell = &cells[turn.index];
             let finished = run(subject(cell), cell, settings, turn.resources, &watched);
-            let again = turn.shared && finished.stopped == Some(StopReason::MaxMemory);
-            watch(match finished.stopped {
-                Some(StopReason::Interrupted) => Event::Abandoned(turn.index),
+            let again = turn.shared && finished.stopped() == Some(Stopped::Memory);
+            watch(match finished.stopped() {
+                Some(Stopped::Interrupted) => Event::Abandoned(turn.index),
                 _ if again => Event::Postponed(turn.index),
                 _ => Event::Finished(turn.index, &finished),
             });
@@ -160,9 +162,9 @@ fn weight(subject: &Subject, cell: &Cell) -> f64 {
     let k = cell.k.unwrap_or(if cell.refine() { 2 } else { 0 });
     let buffered = subject.program.processes.len() as f64 * (k + 1) as f64;
     let precision = match cell.abstraction {
-        Buffers::Set => 0.4,
-        Buffers::Fd | Buffers::Exact => 0.6,
-        Buffers::Pd => 0.5,
+        AbstractionKind::Set => 0.4,
+        AbstractionKind::Fd | AbstractionKind::Exact => 0.6,
+        AbstractionKind::Pd => 0.5,
     };
     let whole = match cell.engine {
         Some(EngineKind::Points | EngineKind::Ordering) => 2.0,

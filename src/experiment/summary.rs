@@ -1,11 +1,10 @@
 //! The cells of a sweep as one table: text, Markdown, CSV, JSON.
 
-use super::cell::Mode;
-use super::entry::{Entry, Word};
-use super::manifest::Listed;
-use crate::report::describe::upper;
-use crate::report::text::{self as words, Paint, grouped};
-use crate::verify::Model;
+use super::entry::{CellOutcome, Entry};
+use crate::memory::Model;
+use crate::record::{ListedProgram, Mode};
+use crate::report::text::{Paint, table};
+use crate::words::{bytes, count, duration, grouped};
 use serde_json::{Value as Json, json};
 
 /// Whether to show what differs from run to run.
@@ -38,7 +37,7 @@ fn columns(entries: &[Entry], columns: Columns) -> Vec<Column> {
     let verifies = entries.iter().any(|entry| entry.cell.mode == Mode::Verify);
     let mut all: Vec<Column> = Vec::new();
     if only_model(entries).is_none() {
-        all.push(("model", false, |e| upper(e.cell.model)));
+        all.push(("model", false, |e| e.cell.model.upper()));
     }
     all.push(("buffers", false, |e| e.cell.representation()));
     all.push((OUTCOME, false, Entry::outcome));
@@ -52,20 +51,20 @@ fn columns(entries: &[Entry], columns: Columns) -> Vec<Column> {
     if columns == Columns::All {
         if verifies {
             all.push(("memory", true, |e| {
-                let bytes = e.measured.peak_bytes;
-                bytes.map_or(DASH.to_string(), words::bytes)
+                let peak = e.measured.peak_bytes;
+                peak.map_or(DASH.to_string(), bytes)
             }));
         }
         all.push(("time", true, |e| {
             let seconds = e.measured.total_s;
-            seconds.map_or(DASH.to_string(), words::duration)
+            seconds.map_or(DASH.to_string(), duration)
         }));
     }
     all
 }
 
 /// A table for people, one line a cell, with a line of totals below.
-pub fn text(entries: &[Entry], programs: &[Listed], which: Columns, paint: Paint) -> String {
+pub fn text(entries: &[Entry], programs: &[ListedProgram], which: Columns, paint: Paint) -> String {
     let columns = columns(entries, which);
     let names = short_names(programs);
     let mut head = vec!["program".to_string()];
@@ -92,24 +91,27 @@ pub fn text(entries: &[Entry], programs: &[Listed], which: Columns, paint: Paint
     }
     let mut right = vec![false];
     right.extend(columns.iter().map(|(_, right, _)| *right));
-    let table = words::table(&rows, &right, paint);
+    let table = table(&rows, &right, paint);
     format!("{table}\n{}\n", totals(entries, programs))
 }
 
 /// How many cells ended how.
-fn totals(entries: &[Entry], programs: &[Listed]) -> String {
+fn totals(entries: &[Entry], programs: &[ListedProgram]) -> String {
     let words = [
-        Word::Correct,
-        Word::Placed,
-        Word::Violated,
-        Word::Incorrect,
-        Word::Unfixable,
-        Word::Spurious,
-        Word::Inconclusive,
-        Word::Stopped,
+        CellOutcome::Correct,
+        CellOutcome::Placed,
+        CellOutcome::Violated,
+        CellOutcome::Incorrect,
+        CellOutcome::Unfixable,
+        CellOutcome::Spurious,
+        CellOutcome::Inconclusive,
+        CellOutcome::Stopped,
     ];
     let counted = words.into_iter().filter_map(|word| {
-        let number = entries.iter().filter(|entry| entry.word() == word).count();
+        let number = entries
+            .iter()
+            .filter(|entry| entry.cell_outcome() == word)
+            .count();
         (number > 0).then(|| format!("{} {}", grouped(number as u64), word.as_str()))
     });
     let mut parts: Vec<String> = counted.collect();
@@ -118,11 +120,11 @@ fn totals(entries: &[Entry], programs: &[Listed]) -> String {
         .filter(|listed| listed.error.is_some())
         .count();
     if broken > 0 {
-        parts.push(words::count(broken as u64, "broken program"));
+        parts.push(count(broken as u64, "broken program"));
     }
-    let model = only_model(entries).map(|model| format!(" under {}", upper(model)));
+    let model = only_model(entries).map(|model| format!(" under {}", model.upper()));
     let model = model.unwrap_or_default();
-    let cells = format!("{}{model}", words::count(entries.len() as u64, "cell"));
+    let cells = format!("{}{model}", count(entries.len() as u64, "cell"));
     match parts.is_empty() {
         true => cells,
         false => format!("{cells}: {}", parts.join(", ")),
@@ -130,7 +132,7 @@ fn totals(entries: &[Entry], programs: &[Listed]) -> String {
 }
 
 /// The same as Markdown.
-pub fn markdown(entries: &[Entry], programs: &[Listed], which: Columns) -> String {
+pub fn markdown(entries: &[Entry], programs: &[ListedProgram], which: Columns) -> String {
     let columns = columns(entries, which);
     let mut out = "| program |".to_string();
     let mut rule = "|---|".to_string();
@@ -172,11 +174,11 @@ fn escaped(text: &str) -> String {
 pub fn json(entries: &[Entry], which: Columns) -> Json {
     let rows = entries.iter().map(|entry| {
         let mut row = json!(entry.cell);
-        row["outcome"] = json!(entry.answer.outcome);
+        row["outcome"] = json!(entry.answer.outcome());
         row["stopped"] = json!(entry.stopped);
-        row["spurious"] = json!(entry.answer.spurious);
+        row["spurious"] = json!(entry.answer.spurious());
         row["fences"] = json!(entry.fences());
-        let placement = entry.answer.placement.as_ref();
+        let placement = entry.answer.placement();
         row["optimality"] = json!(placement.map(|placement| placement.optimality));
         row["states"] = json!(entry.states());
         row["transitions"] = json!(entry.transitions());
@@ -236,7 +238,7 @@ pub fn csv(entries: &[Entry], which: Columns) -> String {
 }
 
 /// The folder that all programs are in, to be left out.
-pub fn short_names(programs: &[Listed]) -> String {
+pub fn short_names(programs: &[ListedProgram]) -> String {
     let folder = |name: &str| name.rfind('/').map_or(0, |at| at + 1);
     let mut common: Option<&str> = None;
     for listed in programs {

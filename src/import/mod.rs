@@ -18,21 +18,22 @@ pub mod trencher;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::Ast;
 use crate::lang::parser::parse;
+use crate::names::named_enum;
 use crate::source::{Source, Span};
-use std::fmt;
 use std::path::Path;
 
-/// The languages that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// The native language.
-    Fen,
-    /// x86 litmus tests.
-    Litmus,
-    /// Memorax machines.
-    Rmm,
-    /// Trencher automata.
-    Trencher,
+named_enum! {
+    /// The languages that can be read.
+    pub enum Format: "language" {
+        /// The native language
+        Fen = "fen",
+        /// x86 litmus tests
+        Litmus = "litmus",
+        /// Memorax machines
+        Rmm = "rmm",
+        /// Trencher automata
+        Trencher = "trencher",
+    }
 }
 
 impl Format {
@@ -44,17 +45,6 @@ impl Format {
             Some("rmm") => Format::Rmm,
             _ => Format::Fen,
         }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Format::Fen => "fen",
-            Format::Litmus => "litmus",
-            Format::Rmm => "rmm",
-            Format::Trencher => "trencher",
-        })
     }
 }
 

@@ -5,9 +5,9 @@
 //! does at a point is decided by verifying the program with it, not by what stands there.
 
 use super::Placement;
-use super::work::Work;
+use super::run::InferenceRun;
+use crate::memory::Model;
 use crate::program::{FenceKind, PointId, Program};
-use crate::verify::Model;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the kinds of fences cost, as factors of the price of the point.
@@ -43,25 +43,25 @@ impl Prices {
 ///
 /// A kind that does not do even if all other fences are full never does, because a full
 /// fence is the strongest. The combinations of the others are tried, cheapest first.
-pub fn weaken(work: &mut Work, placement: &mut Placement, prices: Prices) {
+pub fn weaken(run: &mut InferenceRun, placement: &mut Placement, prices: Prices) {
     let points: Vec<PointId> = placement.fences.iter().copied().collect();
-    let costs = &work.options.costs;
+    let costs = &run.options.costs;
     let price = |at: usize, kind| prices.of(kind) * costs[points[at].index()].unwrap_or(0);
-    let fenced = |work: &Work, kinds: &[FenceKind]| -> Program {
+    let fenced = |run: &InferenceRun, kinds: &[FenceKind]| -> Program {
         let kinds: BTreeMap<PointId, FenceKind> =
             points.iter().copied().zip(kinds.iter().copied()).collect();
-        work.whole.fenced_by(&kinds)
+        run.whole.fenced_by(&kinds)
     };
     let full = vec![FenceKind::Full; points.len()];
     let mut choices: Vec<Vec<FenceKind>> = Vec::new();
     for at in 0..points.len() {
         let mut enough = vec![FenceKind::Full];
-        for kind in weaker(work.options.verify.model) {
-            work.monitor
+        for kind in weaker(run.options.verify.semantics.model) {
+            run.monitor
                 .say(&format!("kinds of fences, {} of {}", at + 1, points.len()));
             let mut kinds = full.clone();
             kinds[at] = kind;
-            if price(at, kind) < price(at, FenceKind::Full) && work.proves(&fenced(work, &kinds)) {
+            if price(at, kind) < price(at, FenceKind::Full) && run.proves(&fenced(run, &kinds)) {
                 enough.push(kind);
             }
         }
@@ -78,7 +78,7 @@ pub fn weaken(work: &mut Work, placement: &mut Placement, prices: Prices) {
     while let Some((price, chosen)) = open.pop_first() {
         let pairs = choices.iter().zip(&chosen);
         let kinds: Vec<FenceKind> = pairs.map(|(kinds, &choice)| kinds[choice]).collect();
-        if kinds == full || work.proves(&fenced(work, &kinds)) {
+        if kinds == full || run.proves(&fenced(run, &kinds)) {
             placement.price = Some(price);
             placement.kinds = kinds;
             return;

@@ -2,7 +2,7 @@
 
 use super::Placement;
 use super::hitting::cheapest;
-use super::work::Work;
+use super::run::InferenceRun;
 use crate::program::{FenceKind, PointId, PointSet};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// The fences are numbered and handled as fence points are: the smallest set that must stay
 /// is the smallest that meets all demands, and one that does not verify gives a new demand.
-pub fn removable(work: &mut Work, placement: &Placement) -> BTreeMap<Span, FenceKind> {
-    let own: Vec<(Span, FenceKind)> = work.whole.own_fences().into_iter().collect();
+pub fn removable(run: &mut InferenceRun, placement: &Placement) -> BTreeMap<Span, FenceKind> {
+    let own: Vec<(Span, FenceKind)> = run.whole.own_fences().into_iter().collect();
     let all: PointSet = (0..own.len() as u32).map(PointId).collect();
     let kinds = placement
         .fences
@@ -25,10 +25,10 @@ pub fn removable(work: &mut Work, placement: &Placement) -> BTreeMap<Span, Fence
     };
     let mut enough = |kept: &PointSet| {
         let fewer: BTreeSet<Span> = removed(kept).into_keys().collect();
-        work.monitor
+        run.monitor
             .say(&format!("without {} of the program's fences", fewer.len()));
-        let program = work.whole.without_fences(&fewer).fenced_by(&kinds);
-        work.proves(&program)
+        let program = run.whole.without_fences(&fewer).fenced_by(&kinds);
+        run.proves(&program)
     };
     let mut demands: Vec<PointSet> = Vec::new();
     while let Some(kept) = cheapest(&demands, &vec![Some(1); own.len()]) {

@@ -9,7 +9,7 @@ use crate::source::Span;
 
 /// What taking an edge leads to.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct EdgeOutcome {
     pub effect: Effect,
     pub locals: Vec<Value>,
     pub buffers: Buffers,
@@ -24,10 +24,10 @@ impl Stepper<'_> {
         &self,
         process: &Process,
         edge: &Edge,
-        before: Outcome,
+        before: EdgeOutcome,
         memory: &dyn Fn(PlaceId) -> Value,
-    ) -> Vec<Outcome> {
-        let perform = |instr: &Instr, span: Span, on: &dyn Memory, before: Outcome| {
+    ) -> Vec<EdgeOutcome> {
+        let perform = |instr: &Instr, span: Span, on: &dyn Memory, before: EdgeOutcome| {
             let act = Act {
                 stepper: self,
                 process,
@@ -39,11 +39,11 @@ impl Stepper<'_> {
             outcomes.unwrap_or_else(|fault| vec![failed.fail(span, Some(fault))])
         };
         let Instr::Atomic(body) = &edge.instr else {
-            return perform(&edge.instr, edge.span, self.memory, before);
+            return perform(&edge.instr, edge.span, &*self.memory, before);
         };
         let mut outcomes = vec![before];
         for (instr, span) in body {
-            let next = |outcome: Outcome| match outcome.failure {
+            let next = |outcome: EdgeOutcome| match outcome.failure {
                 None => perform(instr, *span, &Sc, outcome),
                 Some(_) => vec![outcome],
             };
@@ -67,7 +67,12 @@ struct Act<'a> {
 }
 
 impl Act<'_> {
-    fn perform(&self, instr: &Instr, span: Span, before: Outcome) -> Result<Vec<Outcome>, Fault> {
+    fn perform(
+        &self,
+        instr: &Instr,
+        span: Span,
+        before: EdgeOutcome,
+    ) -> Result<Vec<EdgeOutcome>, Fault> {
         let mut now = before.clone();
         let locals = &before.locals;
         match instr {
@@ -158,14 +163,20 @@ impl Act<'_> {
         Ok(vec![now])
     }
 
-    fn set(&self, outcome: &mut Outcome, local: LocalId, value: Value) -> Result<(), Fault> {
+    fn set(&self, outcome: &mut EdgeOutcome, local: LocalId, value: Value) -> Result<(), Fault> {
         let domain = self.process.locals[local.index()].domain;
         outcome.locals[local.index()] = domain.check(value)?;
         Ok(())
     }
 
     /// Sets a local, or fails if the value is outside its range.
-    fn try_set(&self, mut now: Outcome, span: Span, local: LocalId, value: Value) -> Outcome {
+    fn try_set(
+        &self,
+        mut now: EdgeOutcome,
+        span: Span,
+        local: LocalId,
+        value: Value,
+    ) -> EdgeOutcome {
         match self.set(&mut now, local, value) {
             Ok(()) => now,
             Err(fault) => now.fail(span, Some(fault)),
@@ -173,7 +184,7 @@ impl Act<'_> {
     }
 
     /// The value in memory, what this step has already written included.
-    fn read(&self, outcome: &Outcome, place: PlaceId) -> Value {
+    fn read(&self, outcome: &EdgeOutcome, place: PlaceId) -> Value {
         let written = outcome.writes.iter().find(|(at, _)| *at == place);
         written.map_or_else(|| (self.memory)(place), |(_, value)| *value)
     }
@@ -183,9 +194,9 @@ impl Act<'_> {
     }
 }
 
-impl Outcome {
-    pub fn new(locals: Vec<Value>, buffers: Buffers) -> Outcome {
-        Outcome {
+impl EdgeOutcome {
+    pub fn new(locals: Vec<Value>, buffers: Buffers) -> EdgeOutcome {
+        EdgeOutcome {
             effect: Effect::Local(None),
             locals,
             buffers,
@@ -194,7 +205,7 @@ impl Outcome {
         }
     }
 
-    fn fail(mut self, span: Span, fault: Option<Fault>) -> Outcome {
+    fn fail(mut self, span: Span, fault: Option<Fault>) -> EdgeOutcome {
         self.failure = Some(Failure { span, fault });
         self.writes.clear();
         self

@@ -10,16 +10,16 @@ mod exact;
 mod execute;
 mod partial;
 mod sc;
+mod semantics;
 pub mod step;
 
 pub use buffers::{Buffers, Entry, Marker, Rest};
 pub use exact::Exact;
-pub use partial::{Partial, Rule};
+pub use partial::{PartialCoherence, SetRule};
 pub use sc::Sc;
+pub use semantics::{Abstraction, AbstractionKind, Atomics, Model, Semantics};
 
 use crate::program::{PlaceId, Value};
-use std::fmt;
-use std::str::FromStr;
 
 /// In which order the pending stores of one process reach memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,36 +28,6 @@ pub enum Order {
     Tso,
     /// One queue per process and place.
     Pso,
-}
-
-/// What a read-modify-write waits for under PSO.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Atomics {
-    /// The own buffer of its place.
-    DrainPlace,
-    /// All own buffers.
-    DrainAll,
-}
-
-impl fmt::Display for Atomics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Atomics::DrainPlace => "drain-place",
-            Atomics::DrainAll => "drain-all",
-        })
-    }
-}
-
-impl FromStr for Atomics {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Atomics, String> {
-        match name {
-            "drain-place" => Ok(Atomics::DrainPlace),
-            "drain-all" => Ok(Atomics::DrainAll),
-            other => Err(format!("unknown treatment of atomics '{other}'")),
-        }
-    }
 }
 
 /// What became of a store.

@@ -15,33 +15,33 @@ use super::{Buffers, Entry, Loaded, Marker, Memory, Order, Rest, Stored};
 use crate::program::PlaceId;
 
 /// Buffers ⟨l, S, H⟩.
-pub struct Partial {
+pub struct PartialCoherence {
     pub order: Order,
     /// The length of the ordered head.
     pub k: usize,
-    pub rule: Rule,
+    pub rule: SetRule,
 }
 
 /// What is known of the unordered stores, and so how they leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Rule {
+pub enum SetRule {
     /// S alone, without l: a load may find any of them, and each may leave for good.
-    Set,
+    Unordered,
     /// Fully disjunctive: S is exactly the set of pending stores. One that leaves may have
     /// copies behind it or not; the latest leaves for good only as the last of all.
-    Full,
+    FullyDisjunctive,
     /// Partially disjunctive: S contains the pending stores and perhaps more. Either a
     /// store leaves and some remain, or the latest leaves and none do.
-    Partial,
+    PartiallyDisjunctive,
 }
 
-impl Memory for Partial {
+impl Memory for PartialCoherence {
     fn order(&self) -> Order {
         self.order
     }
 
     fn merges(&self) -> bool {
-        self.rule == Rule::Partial
+        self.rule == SetRule::PartiallyDisjunctive
     }
 
     fn store(&self, buffers: &mut Buffers, entry: Entry) -> Stored {
@@ -103,7 +103,7 @@ impl Memory for Partial {
     }
 }
 
-impl Partial {
+impl PartialCoherence {
     /// Appends to the head while everything pending is there and it has room, otherwise
     /// to the set of the place.
     fn append(&self, part: &mut super::buffers::Part, entry: Entry) {
@@ -117,7 +117,10 @@ impl Partial {
         if known && pending < self.k {
             part.push(self.order, entry);
         } else {
-            part.scatter(entry, Some(entry).filter(|_| self.rule != Rule::Set));
+            part.scatter(
+                entry,
+                Some(entry).filter(|_| self.rule != SetRule::Unordered),
+            );
         }
     }
 
@@ -142,15 +145,15 @@ impl Partial {
         for entry in set {
             out.push((*entry, buffers.clone()));
             let last = match self.rule {
-                Rule::Set => true,
-                Rule::Full => set.len() == 1 || Some(*entry) != *latest,
-                Rule::Partial => false,
+                SetRule::Unordered => true,
+                SetRule::FullyDisjunctive => set.len() == 1 || Some(*entry) != *latest,
+                SetRule::PartiallyDisjunctive => false,
             };
             if last {
                 out.push((*entry, without(&|other| other == entry)));
             }
         }
-        if let (Rule::Partial, Some(latest)) = (self.rule, latest) {
+        if let (SetRule::PartiallyDisjunctive, Some(latest)) = (self.rule, latest) {
             out.push((*latest, without(&|_| true)));
         }
     }

@@ -5,8 +5,8 @@
 //! needed for the last edge: [`Stepper::outline`] walks the automaton and says which
 //! places the possible last edges read; [`Stepper::finish`] takes one of them.
 
-use super::execute::{Outcome, eval, resolve};
-use super::{Atomics, Buffers, Entry, Loaded, Memory, Order, Stored};
+use super::execute::{EdgeOutcome, eval, resolve};
+use super::{Atomics, Buffers, Entry, Loaded, Memory, Order, Semantics, Stored};
 use crate::program::{
     Domain, Edge, EdgeId, Fault, Initial, Instr, Loc, PlaceId, PointId, Process, Program, Value,
 };
@@ -48,7 +48,7 @@ pub struct Step {
     pub writes: Vec<(PlaceId, Value)>,
 }
 
-/// What a step does, for those who look at it.
+/// What a step does, as traces show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Flush(Entry),
@@ -87,12 +87,8 @@ pub struct Approach {
 /// How the steps of a program's processes are taken.
 pub struct Stepper<'a> {
     pub program: &'a Program,
-    pub memory: &'a dyn Memory,
-    pub atomics: Atomics,
-    /// Run local edges together with the edge after them.
-    pub fuse: bool,
-    /// Reset locals that are not read any more.
-    pub reset_dead: bool,
+    pub memory: Box<dyn Memory>,
+    pub semantics: Semantics,
     /// Let pending stores carry the label of their instruction.
     pub labelled: bool,
 }
@@ -198,7 +194,11 @@ impl Stepper<'_> {
     fn runs_on(&self, process: &Process, edge: &Edge) -> bool {
         let target = process.location(edge.to);
         let pass = matches!(edge.instr, Instr::Pass) && !target.visible;
-        let fusable = if self.fuse { edge.fusable } else { pass };
+        let fusable = if self.semantics.fuse {
+            edge.fusable
+        } else {
+            pass
+        };
         fusable && !target.out.is_empty()
     }
 
@@ -268,7 +268,7 @@ impl Stepper<'_> {
     }
 
     fn may_update(&self, buffers: &Buffers, place: PlaceId) -> bool {
-        match (self.memory.order(), self.atomics) {
+        match (self.memory.order(), self.semantics.atomics) {
             (Order::Pso, Atomics::DrainPlace) => {
                 !buffers.holds(place) && !buffers.delay_loads() && !buffers.delay_stores()
             }
@@ -286,7 +286,7 @@ impl Stepper<'_> {
     ) -> Vec<Step> {
         let id = *approach.path.last().expect("an approach has a last edge");
         let edge = process.edge(id);
-        let before = Outcome::new(approach.locals.clone(), config.buffers.clone());
+        let before = EdgeOutcome::new(approach.locals.clone(), config.buffers.clone());
         let outcomes = self.execute(process, edge, before, memory);
         let steps = outcomes.into_iter().map(|outcome| Step {
             effect: outcome.effect,
@@ -312,7 +312,7 @@ impl Stepper<'_> {
         mut locals: Vec<Value>,
         buffers: Buffers,
     ) -> Config {
-        if self.reset_dead {
+        if self.semantics.reset_dead {
             for (value, live) in locals.iter_mut().zip(&process.location(at).live) {
                 *value = if *live { *value } else { 0 };
             }

@@ -1,13 +1,15 @@
 //! Fences: their kinds, and the places in the text where one can be typed.
 
+use crate::names::named_enum;
 use crate::source::Span;
 
-/// Which orders a fence enforces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FenceKind {
-    Full,
-    StoreStore,
-    StoreLoad,
+named_enum! {
+    /// Which orders a fence enforces.
+    pub enum FenceKind: "kind of fence" {
+        Full = "full",
+        StoreStore = "ss",
+        StoreLoad = "sl",
+    }
 }
 
 /// A place in the source text where `fence;` can be typed.
@@ -21,9 +23,12 @@ pub struct FenceSite {
     pub body: Option<Span>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
-    Before,
-    After,
-    Inside,
+named_enum! {
+    /// On which side of a statement a fence stands.
+    pub enum Side: "side of a statement" {
+        Before = "before",
+        After = "after",
+        /// Between the braces of an empty block
+        Inside = "inside",
+    }
 }

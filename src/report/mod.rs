@@ -1,11 +1,6 @@
-//! What people and programs read: text, and JSON whose names are a contract.
+//! What people read: answers in words, tables, and the records that say the same to programs.
 
-pub mod certificate;
-pub mod describe;
-pub mod html;
-pub mod inference;
-pub mod json;
+pub mod infer;
 pub mod target;
 pub mod text;
-pub mod trace;
-pub mod verdict;
+pub mod verify;

@@ -1,12 +1,15 @@
 //! What a fence is on real machines.
+
+use crate::names::named_enum;
 use crate::program::FenceKind;
 
-/// Where the program will run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
-    X86,
-    Sparc,
-    C11,
+named_enum! {
+    /// Where the program will run.
+    pub enum Target: "target" {
+        X86 = "x86",
+        Sparc = "sparc",
+        C11 = "c11",
+    }
 }
 
 /// The instruction or call to use for a fence.

@@ -1,13 +1,13 @@
-//! The state graph, for those who label it.
+//! The state graph, for labelling.
 //!
 //! Only what labels depend on is kept: the transitions between states from which something
 //! wrong can be reached, each with the tag of its step. All wrong states are one node, and
 //! nothing leads out of it: whoever keeps it from being reached need not know what would
 //! come after.
 
-use super::explore::in_parallel;
 use super::layout::{Overflow, State};
-use super::limits::StopReason;
+use super::pool::in_parallel;
+use crate::limits::StopReason;
 use rayon::ThreadPool;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,25 +1,26 @@
 //! The state space: which states a program can reach.
 //!
-//! [`explore`](explore()) searches breadth-first and in parallel. The set of states it
-//! finds, and everything it reports, is the same for any number of threads: a level is
-//! finished before the next begins, and a shortest trace is chosen afterwards, by rules
-//! that know nothing of the order of discovery.
+//! [`explore`](explore()) searches for a [`Goal`]. There are two engines: [`breadth`] keeps
+//! every distinct state and goes through them level by level; [`merging`] unites states that
+//! a partially disjunctive abstraction does not tell apart. They share how states are packed
+//! ([`intern`], [`layout`]), how successors are found ([`successors`]), how states are judged
+//! ([`judge`]), and how a trace is told ([`trace`]). The set of states that is found, and
+//! everything that is reported, is the same for any number of threads: a shortest trace is
+//! chosen afterwards, by rules that know nothing of the order of discovery.
 
-mod distinct;
-mod explore;
+mod breadth;
 mod graph;
+mod initial;
 mod intern;
 mod judge;
 mod layout;
-mod limits;
-mod merged;
-mod rows;
-mod table;
+mod merging;
+mod pool;
+mod search;
+mod successors;
 pub mod trace;
-mod worker;
 
-pub use explore::{End, Exploration, Search, explore};
 pub use graph::{Edge, Graph};
-pub use limits::{Limits, Monitor, StopReason};
-pub use rows::Tagger;
+pub use search::{Coverage, End, Exploration, Goal, Search, Statistics, explore};
+pub use successors::Tagger;
 pub use trace::{Snapshot, Trace, TraceStep};

@@ -5,11 +5,12 @@
 
 pub mod header;
 
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::space::{Limits, Monitor};
-use fencesmith::verify::{Abstraction, Answer, Model, Options, verify};
+use fencesmith::verify::{Answer, Options, verify};
 use header::Problem;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};

@@ -6,12 +6,13 @@ use crate::oracle::generate::{self, Options};
 use fencesmith::lang::ast::Ast;
 use fencesmith::lang::parser::parse;
 use fencesmith::lang::resolve::resolve;
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::lower;
 use fencesmith::memory::step::Stepper;
 use fencesmith::memory::{self, Memory};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::space::{Exploration, Limits, Monitor, Search, explore};
+use fencesmith::space::{Exploration, Search, explore};
 
 pub struct Case {
     pub text: String,

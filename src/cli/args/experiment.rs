@@ -1,7 +1,9 @@
 //! The arguments of `sweep`, `compare` and `report`.
 
-use super::{Common, EngineName, RelaxedName, size};
-use crate::experiment::{Buffers, Mode};
+use super::{Common, RELAXED, one_of, size};
+use crate::infer::EngineKind;
+use crate::memory::{AbstractionKind, Model};
+use crate::record::Mode;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -17,24 +19,25 @@ pub struct Sweep {
     pub tables: Tables<SweepFormat>,
     /// What to do with each program
     #[arg(long, value_name = "MODE", default_value = "verify")]
-    pub mode: ModeName,
+    pub mode: Mode,
     /// Memory models
     #[arg(
         long,
         value_delimiter = ',',
         default_value = "pso",
-        value_name = "MODEL"
+        value_name = "MODEL",
+        value_parser = one_of(RELAXED)
     )]
-    pub model: Vec<RelaxedName>,
+    pub model: Vec<Model>,
     /// How store buffers are represented [default: set,fd,pd to verify, fd,pd to infer]
-    #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    pub abs: Vec<BuffersName>,
+    #[arg(long, value_delimiter = ',', value_name = "NAME", value_parser = one_of(SWEPT))]
+    pub abs: Vec<AbstractionKind>,
     /// Lengths of the ordered head: `0..=3`, `0,2`, or `auto` to refine FD
     #[arg(long, value_name = "K", default_value = "0..=3", value_parser = heads)]
     pub k: Heads,
     /// How placements are found, with --mode infer [default: lazy]
     #[arg(long, value_name = "NAME")]
-    pub engine: Option<EngineName>,
+    pub engine: Option<EngineKind>,
     /// Find every minimal placement, up to N of them, with --mode infer
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
     pub all: Option<usize>,
@@ -53,9 +56,10 @@ pub struct Compare {
         long,
         value_delimiter = ',',
         default_value = "pso",
-        value_name = "MODEL"
+        value_name = "MODEL",
+        value_parser = one_of(RELAXED)
     )]
-    pub model: Vec<RelaxedName>,
+    pub model: Vec<Model>,
     /// Lengths of the ordered head: `0..=3`, `0,2`
     #[arg(long, value_name = "K", default_value = "0..=3", value_parser = heads)]
     pub k: Heads,
@@ -94,24 +98,6 @@ pub struct Report {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModeName {
-    /// Prove it or break it
-    Verify,
-    /// Find the fewest fences
-    Infer,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BuffersName {
-    /// Sets of stores
-    Set,
-    /// Fully disjunctive
-    Fd,
-    /// Partially disjunctive
-    Pd,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SweepFormat {
     Text,
     Markdown,
@@ -130,24 +116,12 @@ pub enum CompareFormat {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heads(pub Vec<Option<usize>>);
 
-impl From<ModeName> for Mode {
-    fn from(name: ModeName) -> Mode {
-        match name {
-            ModeName::Verify => Mode::Verify,
-            ModeName::Infer => Mode::Infer,
-        }
-    }
-}
-
-impl From<BuffersName> for Buffers {
-    fn from(name: BuffersName) -> Buffers {
-        match name {
-            BuffersName::Set => Buffers::Set,
-            BuffersName::Fd => Buffers::Fd,
-            BuffersName::Pd => Buffers::Pd,
-        }
-    }
-}
+/// The representations that a sweep can put side by side.
+const SWEPT: &[AbstractionKind] = &[
+    AbstractionKind::Set,
+    AbstractionKind::Fd,
+    AbstractionKind::Pd,
+];
 
 /// The largest k that can be asked for.
 const MOST: usize = 1000;

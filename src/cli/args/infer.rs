@@ -1,7 +1,8 @@
 //! The arguments of `infer`.
 
-use super::{BufferArgs, Common, EXIT_CODES, RelaxedName};
-use crate::infer::{MOST_NODES, Paths, PdPrevent, Prices, Where};
+use super::{BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
+use crate::infer::{AllowedGaps, EngineKind, MOST_NODES, Paths, PdPrevent, Prices};
+use crate::memory::Model;
 use crate::report::target::Target;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -16,17 +17,18 @@ pub struct Infer {
         long,
         value_delimiter = ',',
         default_value = "tso,pso",
-        value_name = "MODEL"
+        value_name = "MODEL",
+        value_parser = one_of(RELAXED)
     )]
-    pub model: Vec<RelaxedName>,
+    pub model: Vec<Model>,
     #[command(flatten)]
     pub buffers: BufferArgs,
     /// How placements are found
     #[arg(long, value_name = "NAME", default_value = "lazy")]
-    pub engine: EngineName,
+    pub engine: EngineKind,
     /// Where fences may stand
     #[arg(long, value_name = "WHERE", default_value = "anywhere")]
-    pub place: PlaceName,
+    pub place: AllowedGaps,
     /// What a fence costs: `uniform`, `loops` (ten times as much for each loop around it), or
     /// a JSON file of "line:column" to cost, for statements that begin there
     #[arg(long, value_name = "COST", default_value = "uniform")]
@@ -56,10 +58,10 @@ pub struct Infer {
     pub formula: bool,
     /// Which fences enforce an ordering (engine ordering)
     #[arg(long, value_name = "PATHS", default_value = "all")]
-    pub paths: PathsName,
+    pub paths: Paths,
     /// What prevents a transition from merged states (engine ordering with --abs pd)
     #[arg(long, value_name = "RULE", default_value = "mix")]
-    pub pd_prevent: PdPreventName,
+    pub pd_prevent: PdPrevent,
     /// Give up when formulas have this many nodes (engines points and ordering)
     #[arg(long, value_name = "N", default_value_t = MOST_NODES)]
     pub max_formula_nodes: usize,
@@ -68,7 +70,7 @@ pub struct Infer {
     pub emit: Option<PathBuf>,
     /// List the instruction or call to use for each fence
     #[arg(long, value_name = "TARGET")]
-    pub emit_target: Option<MachineName>,
+    pub emit_target: Option<Target>,
     /// Write a certificate of the placement and its optimality, for `check`; needs a single
     /// --model
     #[arg(long, value_name = "FILE")]
@@ -78,93 +80,9 @@ pub struct Infer {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EngineName {
-    /// Verify fenced programs and learn from counterexamples
-    Lazy,
-    /// Label the whole state space with formulas over fence points
-    Points,
-    /// Label it with formulas over ordering constraints, as published
-    Ordering,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum KindsName {
     Full,
     Fine,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PathsName {
-    /// Those on any path
-    All,
-    /// Those on paths that no loop has closed yet
-    Acyclic,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PdPreventName {
-    /// A store of the head, or all stores of some set
-    Mix,
-    /// All pending stores
-    Literal,
-    /// A store of the head, or the latest store of some set
-    Latest,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MachineName {
-    X86,
-    Sparc,
-    C11,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PlaceName {
-    /// Before and after every statement
-    Anywhere,
-    /// Behind stores
-    AfterStore,
-    /// Before loads
-    BeforeLoad,
-}
-
-impl From<PlaceName> for Where {
-    fn from(name: PlaceName) -> Where {
-        match name {
-            PlaceName::Anywhere => Where::Anywhere,
-            PlaceName::AfterStore => Where::AfterStore,
-            PlaceName::BeforeLoad => Where::BeforeLoad,
-        }
-    }
-}
-
-impl From<PathsName> for Paths {
-    fn from(name: PathsName) -> Paths {
-        match name {
-            PathsName::All => Paths::All,
-            PathsName::Acyclic => Paths::Acyclic,
-        }
-    }
-}
-
-impl From<PdPreventName> for PdPrevent {
-    fn from(name: PdPreventName) -> PdPrevent {
-        match name {
-            PdPreventName::Mix => PdPrevent::Mix,
-            PdPreventName::Literal => PdPrevent::Literal,
-            PdPreventName::Latest => PdPrevent::Latest,
-        }
-    }
-}
-
-impl From<MachineName> for Target {
-    fn from(name: MachineName) -> Target {
-        match name {
-            MachineName::X86 => Target::X86,
-            MachineName::Sparc => Target::Sparc,
-            MachineName::C11 => Target::C11,
-        }
-    }
 }
 
 /// Prices of full, store-load and store-store fences: `3,2,1`.

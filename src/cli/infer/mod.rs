@@ -2,19 +2,24 @@
 
 mod text;
 
-use super::args::{self, AbstractionName, EngineName, Head, KindsName};
+use super::args::{self, Head, KindsName, OutputFormat};
 use super::convert::converted;
 use super::input::{self, Input};
-use super::verify::{json_text, limits, upper};
+use super::verify::{json_text, limits};
 use super::{Exit, Failure, print, progress};
+use crate::certificate::certificate;
 use crate::fences;
 use crate::import::Format;
-use crate::infer::{self, Engine, Ordering, Outcome, Placement, hitting::Costs};
+use crate::infer::hitting::Costs;
+use crate::infer::{
+    Conclusion, EngineKind, InferOptions, OrderingRules, Placement, allowed, infer,
+};
 use crate::lang::printer::print_with_fences;
+use crate::memory::{Abstraction, AbstractionKind, Semantics};
 use crate::program::{PointId, Program};
-use crate::report::inference::{Asked, Inferred};
+use crate::report::infer::{InferReport, Request};
 use crate::source::Source;
-use crate::verify::{Abstraction, Options};
+use crate::verify::{Strategy, VerifyOptions};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -34,9 +39,26 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
     for model in args::distinct(&args.model) {
-        let options = infer::Options {
-            engine: engine(args),
-            refine,
+        let verify = VerifyOptions {
+            semantics: Semantics {
+                atomics: args.common.atomics,
+                fuse: !args.common.no_fuse,
+                ..Semantics::new(model, abstraction)
+            },
+            strategy: match refine {
+                true => Strategy::Refine,
+                false => Strategy::Fixed,
+            },
+            threads: args.common.thread_count(),
+            limits: limits(&args.common),
+            ..VerifyOptions::new(model, abstraction)
+        };
+        let options = InferOptions {
+            engine: args.engine,
+            ordering: OrderingRules {
+                paths: args.paths,
+                pd_prevent: args.pd_prevent,
+            },
             all: args.all,
             why: true,
             most_nodes: args.max_formula_nodes,
@@ -46,34 +68,25 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
                 KindsName::Fine => Some(args.kind_cost.unwrap_or_default()),
             },
             prune: args.prune,
-            ..infer::Options::new(
-                Options {
-                    atomics: args.common.atomics.into(),
-                    fuse: !args.common.no_fuse,
-                    threads: args.common.thread_count(),
-                    limits: limits(&args.common),
-                    ..Options::new(model.into(), abstraction)
-                },
-                costs.clone(),
-            )
+            ..InferOptions::new(verify, costs.clone())
         };
         let begin = Instant::now();
-        let what = format!("{} under {}", source.name(), upper(options.verify.model));
+        let what = format!("{} under {}", source.name(), model.upper());
         let found = progress::watched(&args.common, &monitor, &what, || {
-            infer::infer(&program, &options, &monitor)
+            infer(&program, &options, &monitor)
         });
         let shown = Shown {
             args,
             input: &input,
-            inferred: Inferred {
+            report: InferReport {
                 source: &source,
                 program: &program,
                 options: &options,
-                asked: Asked {
-                    place: args.place.into(),
+                request: Request {
+                    place: args.place,
                     cost: &args.cost,
                     per_process: args.per_process,
-                    target: args.emit_target.map(Into::into),
+                    target: args.emit_target,
                 },
                 found: &found,
                 seconds: begin.elapsed().as_secs_f64(),
@@ -83,11 +96,11 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         shown.emit()?;
         shown.certify()?;
         match args.common.format {
-            args::Format::Json => reports.push(shown.json()),
-            args::Format::Text => print(&shown.text())?,
+            OutputFormat::Json => reports.push(shown.record()),
+            OutputFormat::Text => print(&shown.text())?,
         }
     }
-    if args.common.format == args::Format::Json {
+    if args.common.format == OutputFormat::Json {
         print(&json_text(&reports))?;
     }
     Ok(exit)
@@ -95,7 +108,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
 
 /// Refuses what does not go together.
 fn check(args: &args::Infer) -> Result<(), Failure> {
-    let lazy = args.engine == EngineName::Lazy;
+    let lazy = args.engine == EngineKind::Lazy;
     if (args.emit.is_some() || args.certificate.is_some()) && args.model.len() > 1 {
         return Err(Failure::message(
             "--emit and --certificate need a single --model: the placements may differ",
@@ -120,28 +133,17 @@ fn check(args: &args::Infer) -> Result<(), Failure> {
 /// The abstraction to begin with, and whether to refine it.
 fn abstraction(args: &args::Infer) -> Result<(Abstraction, bool), Failure> {
     match (args.buffers.abs, args.buffers.k, args.engine) {
-        (AbstractionName::Set | AbstractionName::Exact, ..) => Err(Failure::Message {
+        (AbstractionKind::Set | AbstractionKind::Exact, ..) => Err(Failure::Message {
             text: "fences can be inferred under --abs fd or pd only".to_string(),
             help: Some("Set is too coarse, and bounded buffers prove nothing".to_string()),
         }),
-        (AbstractionName::Fd, None, EngineName::Points | EngineName::Ordering) => {
+        (AbstractionKind::Fd, None, EngineKind::Points | EngineKind::Ordering) => {
             Ok((Abstraction::Fd { k: 1 }, false))
         }
-        (_, Some(Head::Auto), EngineName::Points | EngineName::Ordering) => {
+        (_, Some(Head::Auto), EngineKind::Points | EngineKind::Ordering) => {
             Err(Failure::message("--k auto goes with --engine lazy"))
         }
         _ => args.buffers.abstraction(0).map_err(Failure::message),
-    }
-}
-
-fn engine(args: &args::Infer) -> Engine {
-    match args.engine {
-        EngineName::Lazy => Engine::Lazy,
-        EngineName::Points => Engine::Points,
-        EngineName::Ordering => Engine::Ordering(Ordering {
-            paths: args.paths.into(),
-            pd_prevent: args.pd_prevent.into(),
-        }),
     }
 }
 
@@ -167,7 +169,7 @@ fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<Costs
             prices
         }
     };
-    let allowed = infer::allowed(program, args.place.into());
+    let allowed = allowed(program, args.place);
     let both = prices.into_iter().zip(allowed);
     Ok(both
         .map(|(price, allowed)| allowed.then_some(price))
@@ -178,23 +180,23 @@ fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<Costs
 struct Shown<'a> {
     args: &'a args::Infer,
     input: &'a Input,
-    inferred: Inferred<'a>,
+    report: InferReport<'a>,
 }
 
 impl<'a> std::ops::Deref for Shown<'a> {
-    type Target = Inferred<'a>;
+    type Target = InferReport<'a>;
 
-    fn deref(&self) -> &Inferred<'a> {
-        &self.inferred
+    fn deref(&self) -> &InferReport<'a> {
+        &self.report
     }
 }
 
 impl Shown<'_> {
     fn exit(&self) -> Exit {
-        match self.found.outcome {
-            Outcome::Correct(_) | Outcome::Placed(_) => Exit::Fine,
-            Outcome::IncorrectUnderSc(..) | Outcome::Unfixable(..) => Exit::Violated,
-            Outcome::Inconclusive(_) => Exit::Inconclusive,
+        match self.found.conclusion {
+            Conclusion::Correct(_) | Conclusion::Placed(_) => Exit::Fine,
+            Conclusion::IncorrectUnderSc(..) | Conclusion::Unfixable(..) => Exit::Violated,
+            Conclusion::Inconclusive(_) => Exit::Inconclusive,
         }
     }
 
@@ -234,7 +236,7 @@ impl Shown<'_> {
         let (Some(path), Some(placement)) = (&self.args.certificate, self.best()) else {
             return Ok(());
         };
-        let certificate = infer::certificate(
+        let certificate = certificate(
             self.source,
             self.program,
             self.options,

@@ -1,21 +1,22 @@
 //! What `infer` says to people.
 
 use super::Shown;
-use crate::cli::verify::upper;
+use crate::describe;
 use crate::import::Format;
-use crate::infer::{Engine, Optimality, Outcome, Placement};
+use crate::infer::{Conclusion, EngineKind, Optimality, Placement};
 use crate::program::FenceKind;
-use crate::report::text::{self, Paint, count};
-use crate::report::{describe, target};
-use crate::verify;
+use crate::report::target;
+use crate::report::text::{self, Paint};
+use crate::verify::Verdict;
+use crate::words::count;
 use std::fmt::Write;
 
 impl Shown<'_> {
     fn optimality(&self) -> Option<String> {
-        let Outcome::Placed(placed) = &self.found.outcome else {
+        let Conclusion::Placed(placed) = &self.found.conclusion else {
             return None;
         };
-        let model = upper(self.options.verify.model);
+        let model = self.options.verify.semantics.model.upper();
         let fewer = if self.args.cost == "uniform" {
             "with fewer fences"
         } else {
@@ -23,7 +24,7 @@ impl Shown<'_> {
         };
         Some(match placed.optimality {
             Optimality::Exact => format!("optimal: no placement {fewer} exists on {model}"),
-            Optimality::UnderAbstraction if self.options.engine == Engine::Lazy => format!(
+            Optimality::UnderAbstraction if self.options.engine == EngineKind::Lazy => format!(
                 "optimal under {}: no placement {fewer} can be proved with it, but {model} itself is only known to need a cost of {}",
                 self.found.abstraction, placed.lower_bound
             ),
@@ -39,7 +40,7 @@ impl Shown<'_> {
         let paint = Paint {
             color: self.args.common.stdout_color(),
         };
-        let model = upper(self.options.verify.model);
+        let model = self.options.verify.semantics.model.upper();
         let mut out = format!("{} under {model}: ", self.source.name());
         let labelling = self.found.labelling.map(|labelling| {
             let formulas = count(labelling.formulas as u64, "formula");
@@ -53,11 +54,11 @@ impl Shown<'_> {
             self.found.abstraction,
             self.seconds
         );
-        match &self.found.outcome {
-            Outcome::Correct(_) => {
+        match &self.found.conclusion {
+            Conclusion::Correct(_) => {
                 let _ = writeln!(out, "{}: no fence is needed", paint.good("correct"));
             }
-            Outcome::Placed(placed) => {
+            Conclusion::Placed(placed) => {
                 let fences = count(placed.best.fences.len() as u64, "fence");
                 let verb = if placed.best.fences.len() == 1 {
                     "makes"
@@ -74,9 +75,11 @@ impl Shown<'_> {
                     out.push_str(&self.all_text(&placed.all, placed.more));
                 }
             }
-            Outcome::IncorrectUnderSc(..) => self.hopeless("incorrect under SC", &mut out, paint),
-            Outcome::Unfixable(_) => self.hopeless("unfixable", &mut out, paint),
-            Outcome::Inconclusive(_) => {
+            Conclusion::IncorrectUnderSc(..) => {
+                self.hopeless("incorrect under SC", &mut out, paint)
+            }
+            Conclusion::Unfixable(_) => self.hopeless("unfixable", &mut out, paint),
+            Conclusion::Inconclusive(_) => {
                 let reason = self.reason().unwrap_or_default();
                 let _ = writeln!(out, "{}: {reason}", paint.unsure("inconclusive"));
             }
@@ -103,7 +106,7 @@ impl Shown<'_> {
         let mut out = String::new();
         for (point, kind) in placement.fences.iter().zip(&placement.kinds) {
             if let Some(target) = self.args.emit_target {
-                let use_ = target::instruction(target.into(), *kind);
+                let use_ = target::instruction(target, *kind);
                 let _ = writeln!(out, "  {}: {use_}", self.place(*point));
             }
         }
@@ -178,7 +181,7 @@ impl Shown<'_> {
             };
             let fence = match kind {
                 FenceKind::Full => "fence".to_string(),
-                kind => format!("fence {}", describe::kind(kind)),
+                kind => format!("fence {}", kind),
             };
             let _ = writeln!(out, "  {fence} {}{process}", self.place(point));
         }
@@ -197,9 +200,9 @@ impl Shown<'_> {
                 let violation = trace.last().violation(&program)?;
                 Some(describe::violation(&program, self.source, violation, trace.last()).0)
             });
-            let what = match (why.outcome, violation) {
-                (verify::Outcome::Correct, _) => "it is correct as well".to_string(),
-                (verify::Outcome::Violated, Some(violation)) => violation,
+            let what = match (why.verdict, violation) {
+                (Verdict::Correct, _) => "it is correct as well".to_string(),
+                (Verdict::Violated, Some(violation)) => violation,
                 (_, Some(violation)) => format!("in the abstraction, {violation}"),
                 (_, None) => "nothing was found in time".to_string(),
             };

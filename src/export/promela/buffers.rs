@@ -5,10 +5,9 @@
 //! from the oldest that is still pending, and only entries with number 0 may leave. A
 //! store-load fence counts the entries that were pending when it was passed.
 
-use super::Options;
-use crate::memory::Atomics;
+use super::PromelaOptions;
+use crate::memory::{Atomics, Model};
 use crate::program::{FenceKind, Instr, Process, Program};
-use crate::verify::Model;
 use std::fmt::Write;
 
 pub struct Buffers {
@@ -24,7 +23,12 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    pub fn new(process: &Process, name: &str, program: &Program, options: &Options) -> Buffers {
+    pub fn new(
+        process: &Process,
+        name: &str,
+        program: &Program,
+        options: &PromelaOptions,
+    ) -> Buffers {
         let mut stored = vec![false; program.places.len()];
         let fence = |kind| {
             let mut edges = process.edges.iter();

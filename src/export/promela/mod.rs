@@ -12,12 +12,11 @@ mod buffers;
 mod expr;
 mod step;
 
+use crate::describe::one_line;
 use crate::diagnostic::Diagnostic;
-use crate::memory::Atomics;
+use crate::memory::{Atomics, Model};
 use crate::program::{Atom, Domain, Expr, Initial, PlaceId, ProcessId, Program, PropertyKind};
-use crate::report::describe::one_line;
 use crate::source::{Source, Span};
-use crate::verify::Model;
 use buffers::Buffers;
 use expr::{Piece, Refused, number, piece};
 use std::collections::HashSet;
@@ -25,7 +24,7 @@ use std::fmt::Write;
 
 /// What the model describes.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct PromelaOptions {
     pub model: Model,
     pub atomics: Atomics,
     /// The longest buffer.
@@ -39,7 +38,7 @@ const MOST_CHOICES: u64 = 256;
 pub fn print(
     program: &Program,
     source: &Source,
-    options: &Options,
+    options: &PromelaOptions,
 ) -> Result<String, Vec<Diagnostic>> {
     let program = program.fenced(&Default::default());
     let model = Promela::new(&program, source, options);
@@ -63,7 +62,7 @@ type Errors = Vec<(Span, Refused)>;
 struct Promela<'p> {
     program: &'p Program,
     source: &'p Source,
-    options: &'p Options,
+    options: &'p PromelaOptions,
     /// The name of each place's number.
     places: Vec<String>,
     processes: Vec<Names>,
@@ -77,7 +76,7 @@ struct Names {
 }
 
 impl<'p> Promela<'p> {
-    fn new(program: &'p Program, source: &'p Source, options: &'p Options) -> Promela<'p> {
+    fn new(program: &'p Program, source: &'p Source, options: &'p PromelaOptions) -> Promela<'p> {
         let mut taken = HashSet::new();
         let mut fresh = |wanted: String| {
             let fitting = |c: char| c.is_ascii_alphanumeric();

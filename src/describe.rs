@@ -1,0 +1,194 @@
+//! States, steps and violations in words.
+
+use crate::memory::step::{At, Effect, Step};
+use crate::memory::{Buffers, Marker};
+use crate::program::{Instr, PlaceId, Process, ProcessId, Program, PropertyKind};
+use crate::property::Violation;
+use crate::source::{Position, Source, Span};
+use crate::space::Snapshot;
+
+/// What a step does, in the words of the program with places and values filled in.
+pub fn step(program: &Program, source: &Source, process: &Process, step: &Step) -> String {
+    let place = |id: PlaceId| &program.places[id.index()].name;
+    let Some(edge) = step.path.last().map(|id| process.edge(*id)) else {
+        let Effect::Flush(entry) = step.effect else {
+            return "wait".to_string();
+        };
+        return format!("flush {} = {}", place(entry.place), entry.value);
+    };
+    let text = one_line(source, edge.span);
+    match (step.effect, &edge.instr) {
+        (Effect::Store(id, value), _) => format!("store {} = {value}", place(id)),
+        (Effect::Load(id, value), Instr::Load { local, .. }) => {
+            let local = &process.locals[local.index()].name;
+            format!("load {local} = {} (is {value})", place(id))
+        }
+        (Effect::Update(_, value), _) => format!("{text} (was {value})"),
+        (Effect::Local(Some(value)), _) => format!("{text} (chose {value})"),
+        (_, Instr::Guard { wanted, .. }) if !text.starts_with("assume") => {
+            format!("test {text}: {wanted}")
+        }
+        (_, Instr::Pass) => "go on".to_string(),
+        _ => text,
+    }
+}
+
+/// The source position that a step belongs to; a flush has none.
+pub fn step_position(source: &Source, process: &Process, step: &Step) -> Option<Position> {
+    let edge = process.edge(*step.path.last()?);
+    Some(source.position(edge.span.start))
+}
+
+/// The text of a statement on one line, without its semicolon, cut if it is long.
+pub fn one_line(source: &Source, span: Span) -> String {
+    let words: Vec<&str> = source.slice(span).split_whitespace().collect();
+    let text = words.join(" ");
+    let text = text.trim_end_matches(';');
+    match text.char_indices().nth(48) {
+        None => text.to_string(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// What is wrong with a state, and the place in the source that says so.
+pub fn violation(
+    program: &Program,
+    source: &Source,
+    violation: Violation,
+    state: &Snapshot,
+) -> (String, Option<Span>) {
+    match violation {
+        Violation::Failure(process, failure) => {
+            let name = &program.process(process).name;
+            let text = one_line(source, failure.span);
+            let what = match failure.fault {
+                None => format!("assertion failed in {name}: {text}"),
+                Some(fault) => format!("runtime error in {name}: {text}: {fault}"),
+            };
+            (what, Some(failure.span))
+        }
+        Violation::Undefined(index, fault) => {
+            let span = program.properties[index].span;
+            (format!("{}: {fault}", one_line(source, span)), Some(span))
+        }
+        Violation::Property(index) => {
+            let property = &program.properties[index];
+            let text = one_line(source, property.span);
+            let how = match property.kind {
+                PropertyKind::Mutex => {
+                    let (label, positions) = &property.labels[0];
+                    let at =
+                        |(id, at): &&(ProcessId, _)| state.configs[id.index()].at == At::Loc(*at);
+                    let there = positions.iter().filter(at);
+                    let names: Vec<&str> = there
+                        .map(|(id, _)| program.process(*id).name.as_str())
+                        .collect();
+                    format!("{} are all at '{label}'", names.join(", "))
+                        .replace(", ", if names.len() == 2 { " and " } else { ", " })
+                        .replace(
+                            "are all",
+                            if names.len() == 2 {
+                                "are both"
+                            } else {
+                                "are all"
+                            },
+                        )
+                }
+                PropertyKind::Forbid => "the state satisfies it".to_string(),
+                PropertyKind::Invariant => "the state does not satisfy it".to_string(),
+                // A litmus test may name the outcome that must not be observed.
+                PropertyKind::Final if text.trim_start_matches('~').starts_with("exists") => {
+                    "the final state satisfies it".to_string()
+                }
+                PropertyKind::Final => "the final state does not satisfy it".to_string(),
+            };
+            (format!("{text}: {how}"), Some(property.span))
+        }
+        Violation::Deadlock => {
+            let waiting = program.processes.iter().zip(&state.configs);
+            let waiting = waiting.filter(|(process, config)| config.at != At::Loc(process.exit));
+            let waiting = waiting.map(|(process, config)| {
+                let At::Loc(at) = config.at else {
+                    return process.name.clone();
+                };
+                let next = process.edges_from(at).next();
+                match next.map(|(_, edge)| source.position(edge.span.start)) {
+                    Some(at) => format!("{} waits at {at}", process.name),
+                    None => format!("{} is stuck", process.name),
+                }
+            });
+            let waiting: Vec<String> = waiting.collect();
+            (format!("deadlock: {}", waiting.join(", ")), None)
+        }
+    }
+}
+
+/// The stores of one process that are pending, oldest first: `x=1,2 y=0`; those whose
+/// order is not known as a set with the latest behind it: `x={0,1}:1`.
+pub fn buffers(program: &Program, buffers: &Buffers) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for (marker, entries, rest) in buffers.parts() {
+        words.extend(marker_word(marker));
+        let mut last = None;
+        for entry in entries {
+            let place = &program.places[entry.place.index()].name;
+            match words.last_mut() {
+                Some(word) if last == Some(entry.place) => {
+                    word.push_str(&format!(",{}", entry.value));
+                }
+                _ => words.push(format!("{place}={}", entry.value)),
+            }
+            last = Some(entry.place);
+        }
+        for rest in rest {
+            let place = &program.places[rest.place.index()].name;
+            let values: Vec<String> = rest.set.iter().map(|e| e.value.to_string()).collect();
+            let latest = rest.latest.map(|latest| format!(":{}", latest.value));
+            let latest = latest.unwrap_or_default();
+            words.push(format!("{place}={{{}}}{latest}", values.join(",")));
+        }
+    }
+    words.join(" ")
+}
+
+fn marker_word(marker: Marker) -> Option<String> {
+    let kinds = [(marker.store_store, "ss"), (marker.store_load, "sl")];
+    let kinds: Vec<&str> = kinds
+        .iter()
+        .filter(|(on, _)| *on)
+        .map(|(_, k)| *k)
+        .collect();
+    (!kinds.is_empty()).then(|| format!("|{}|", kinds.join("+")))
+}
+
+/// The values in memory: `turn=0 ent={1,0}`.
+pub fn memory(program: &Program, state: &Snapshot) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut array: Option<&str> = None;
+    for (place, value) in program.places.iter().zip(&state.memory) {
+        match place.name.split_once('[') {
+            None => {
+                close(&mut words, &mut array);
+                words.push(format!("{}={value}", place.name));
+            }
+            Some((name, _)) if array == Some(name) => {
+                if let Some(word) = words.last_mut() {
+                    word.push_str(&format!(",{value}"));
+                }
+            }
+            Some((name, _)) => {
+                close(&mut words, &mut array);
+                words.push(format!("{name}={{{value}"));
+                array = Some(name);
+            }
+        }
+    }
+    close(&mut words, &mut array);
+    words.join(" ")
+}
+
+fn close(words: &mut [String], array: &mut Option<&str>) {
+    if let (Some(word), Some(_)) = (words.last_mut(), array.take()) {
+        word.push('}');
+    }
+}

@@ -1,0 +1,303 @@
+//! Ordering constraints: the variables of the original method.
+//!
+//! [a ≺ b] says that a fence stands on every way from store a to memory operation b of the
+//! same process. A transition of b while a store of a is pending is prevented by [a ≺ b].
+//! Each constraint is replaced by the formula over fence points that enforces it before
+//! labels are computed: conjunction and disjunction do not mind, and there are far fewer
+//! points than constraints.
+
+use super::{Labelled, Prevention, explore_all};
+use crate::formula::{FALSE, FormulaId, Formulas, TRUE, TooLarge};
+use crate::infer::run::InferenceRun;
+use crate::infer::{Literal, Obstacle, Paths, PdPrevent};
+use crate::memory::step::{Config, Step};
+use crate::memory::{Abstraction, Atomics, Entry, Model};
+use crate::program::{
+    Edge, EdgeId, FenceKind, Instr, Label, PointId, PointSet, Process, ProcessId, Program,
+};
+use ahash::AHashMap;
+use indexmap::IndexSet;
+use std::sync::Mutex;
+
+/// An operation and the stores that were pending when it was done.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Overtaking {
+    process: usize,
+    /// In the whole program.
+    operation: EdgeId,
+    /// Stores that are certainly pending.
+    definite: Vec<Label>,
+    /// For each buffer with a set: its stores and the latest of them.
+    sets: Vec<(Vec<Label>, Option<Label>)>,
+}
+
+/// Builds the graph of the program as typed, with labelled stores.
+pub fn prepare(run: &mut InferenceRun) -> Result<Labelled, Obstacle> {
+    let rules = run.options.ordering;
+    let program = run.whole.fenced(&PointSet::new());
+    let overtakings: Mutex<IndexSet<Option<Overtaking>>> = Mutex::default();
+    let tag = |process: usize, config: &Config, step: &Step| {
+        let overtaking = overtaking(&program, process, config, step);
+        let mut overtakings = overtakings.lock().expect("no thread panics here");
+        overtakings.insert_full(overtaking).0 as u32
+    };
+    let graph = explore_all(run, &program, true, &tag)?;
+    let overtakings = overtakings.into_inner().expect("no thread panics here");
+    let merged = matches!(run.abstraction, Abstraction::Pd { .. });
+    let merged = merged.then_some(rules.pd_prevent);
+    let semantics = &run.options.verify.semantics;
+    let enforcement = Enforcement {
+        whole: run.whole,
+        paths: rules.paths,
+        drains: semantics.model == Model::Tso || semantics.atomics == Atomics::DrainAll,
+        points: run.allowed().into_iter().collect(),
+    };
+    let points = enforcement.points.iter().copied();
+    let most_nodes = run.options.most_nodes;
+    let mut known = AHashMap::new();
+    let prevention = prevention(
+        &overtakings,
+        merged,
+        points.map(Literal::Point).collect(),
+        most_nodes,
+        &mut |formulas, constraint| match known.get(&constraint) {
+            Some(formula) => Ok(*formula),
+            None => {
+                let formula = enforcement.formula(constraint, formulas)?;
+                known.insert(constraint, formula);
+                Ok(formula)
+            }
+        },
+    )?;
+    let mut shown = None;
+    if run.options.formula {
+        let mut literals: IndexSet<Literal> = known
+            .keys()
+            .map(|constraint| constraint.literal(run.whole))
+            .collect();
+        literals.sort();
+        let constraints = |formulas: &mut Formulas, constraint: Constraint| {
+            let literal = constraint.literal(run.whole);
+            formulas.variable(literals.get_index_of(&literal).expect("it was met before"))
+        };
+        let all: Vec<Literal> = literals.iter().copied().collect();
+        // If it is too large, it is not shown.
+        shown = self::prevention(&overtakings, merged, all, most_nodes, &mut { constraints }).ok();
+    }
+    Ok(Labelled {
+        graph,
+        prevention,
+        shown,
+    })
+}
+
+/// What prevents each overtaking, given the formula of a constraint.
+fn prevention(
+    overtakings: &IndexSet<Option<Overtaking>>,
+    merged: Option<PdPrevent>,
+    variables: Vec<Literal>,
+    most_nodes: usize,
+    constraint: &mut Enforced,
+) -> Result<Prevention, TooLarge> {
+    let mut formulas = Formulas::new(variables.len(), most_nodes)?;
+    let mut by_tag = Vec::new();
+    for overtaking in overtakings {
+        by_tag.push(match overtaking {
+            None => FALSE,
+            Some(overtaking) => overtaking.prevented(merged, &mut formulas, constraint)?,
+        });
+    }
+    Ok(Prevention {
+        formulas,
+        by_tag,
+        variables,
+    })
+}
+
+/// What a step overtakes; `None` if it is no memory operation or nothing is pending.
+fn overtaking(
+    program: &Program,
+    process: usize,
+    config: &Config,
+    step: &Step,
+) -> Option<Overtaking> {
+    let edge = program.processes[process].edge(*step.path.last()?);
+    let operation = matches!(
+        edge.instr,
+        Instr::Store { .. } | Instr::Load { .. } | Instr::Update { .. }
+    );
+    if config.buffers.is_empty() || !operation {
+        return None;
+    }
+    let labels = |entries: &[Entry]| -> Vec<Label> {
+        let mut labels: Vec<Label> = entries.iter().filter_map(|entry| entry.label).collect();
+        labels.sort();
+        labels.dedup();
+        labels
+    };
+    let mut overtaking = Overtaking {
+        process,
+        operation: edge.origin,
+        definite: Vec::new(),
+        sets: Vec::new(),
+    };
+    for (_, head, rest) in config.buffers.parts() {
+        overtaking.definite.extend(labels(head));
+        for rest in rest {
+            let latest = rest.latest.and_then(|latest| latest.label);
+            overtaking.sets.push((labels(&rest.set), latest));
+        }
+    }
+    overtaking.definite.sort();
+    overtaking.definite.dedup();
+    Some(overtaking)
+}
+
+/// [store ≺ operation] of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Constraint {
+    process: usize,
+    store: Label,
+    /// In the whole program.
+    operation: EdgeId,
+}
+
+/// Gives the formula of a constraint.
+type Enforced<'a> = dyn FnMut(&mut Formulas, Constraint) -> Result<FormulaId, TooLarge> + 'a;
+
+impl Constraint {
+    /// The constraint as it is shown: the same for all instances of a template.
+    fn literal(self, whole: &Program) -> Literal {
+        let process = &whole.processes[self.process];
+        let stores = process.edges.iter();
+        let mut stores = stores.filter(|edge| is_store(edge, self.store));
+        let same = |other: &Process| other.template == process.template;
+        let first = whole.processes.iter().position(same);
+        Literal::Order {
+            process: ProcessId(first.unwrap_or(self.process) as u32),
+            store: stores.next().expect("a label is one of a store").span,
+            operation: process.edge(self.operation).span,
+        }
+    }
+}
+
+fn is_store(edge: &Edge, store: Label) -> bool {
+    matches!(edge.instr, Instr::Store { label, .. } if label == store)
+}
+
+impl Overtaking {
+    /// What prevents it, given how merged sets are read (`None` if every member of a set
+    /// is certainly pending).
+    fn prevented(
+        &self,
+        merged: Option<PdPrevent>,
+        formulas: &mut Formulas,
+        enforced: &mut Enforced,
+    ) -> Result<FormulaId, TooLarge> {
+        let mut definite = self.definite.clone();
+        let mut possible: Vec<Vec<Label>> = Vec::new();
+        for (set, latest) in &self.sets {
+            match merged {
+                None => definite.extend(set),
+                Some(PdPrevent::Latest) => definite.extend(latest),
+                Some(PdPrevent::Mix | PdPrevent::Literal) => possible.push(set.clone()),
+            }
+        }
+        if merged == Some(PdPrevent::Literal) {
+            let all = definite.drain(..).chain(possible.drain(..).flatten());
+            possible = vec![all.collect()];
+        }
+        let mut constraint = |formulas: &mut Formulas, store| {
+            let constraint = Constraint {
+                process: self.process,
+                store,
+                operation: self.operation,
+            };
+            enforced(formulas, constraint)
+        };
+        let mut any = FALSE;
+        for store in definite {
+            let constraint = constraint(formulas, store)?;
+            any = formulas.or(any, constraint)?;
+        }
+        for stores in possible {
+            let mut all = TRUE;
+            for store in stores {
+                let constraint = constraint(formulas, store)?;
+                all = formulas.and(all, constraint)?;
+            }
+            any = formulas.or(any, all)?;
+        }
+        Ok(any)
+    }
+}
+
+/// How fences enforce constraints.
+struct Enforcement<'a> {
+    whole: &'a Program,
+    paths: Paths,
+    /// A read-modify-write waits for all own buffers.
+    drains: bool,
+    /// The variables.
+    points: Vec<PointId>,
+}
+
+impl Enforcement<'_> {
+    /// A constraint as a formula over fence points. The locations of the process are
+    /// labelled with what keeps control from getting there from the store without passing
+    /// a fence. Ways have two stages: behind an edge that closes a loop, fences count only
+    /// if those on all paths do.
+    fn formula(
+        &self,
+        constraint: Constraint,
+        formulas: &mut Formulas,
+    ) -> Result<FormulaId, TooLarge> {
+        let process = &self.whole.processes[constraint.process];
+        let count = process.locations.len();
+        let later = |back: bool| usize::from(back && self.paths == Paths::Acyclic) * count;
+        let mut labels = vec![TRUE; 2 * count];
+        let mut work = Vec::new();
+        for edge in &process.edges {
+            if is_store(edge, constraint.store) {
+                let at = edge.to.index() + later(edge.back);
+                labels[at] = FALSE;
+                work.push(at);
+            }
+        }
+        let mut leave = Vec::new();
+        for location in &process.locations {
+            let variable = self
+                .points
+                .iter()
+                .position(|point| Some(*point) == location.point);
+            leave.push(match variable {
+                Some(index) => formulas.variable(index)?,
+                None => FALSE,
+            });
+        }
+        while let Some(at) = work.pop() {
+            let (stage, location) = (at / count * count, at % count);
+            let own = match stage {
+                0 => formulas.or(labels[at], leave[location])?,
+                _ => labels[at],
+            };
+            for &id in &process.locations[location].out {
+                let edge = process.edge(id);
+                let waits = match edge.instr {
+                    Instr::Fence(FenceKind::Full) | Instr::Atomic(_) => true,
+                    Instr::Update { .. } => self.drains,
+                    _ => false,
+                };
+                let to = edge.to.index() + stage.max(later(edge.back));
+                let label = formulas.and(labels[to], own)?;
+                if !waits && label != labels[to] {
+                    labels[to] = label;
+                    work.push(to);
+                }
+            }
+        }
+        let from = process.edge(constraint.operation).from.index();
+        let first = formulas.or(labels[from], leave[from])?;
+        formulas.and(first, labels[from + count])
+    }
+}

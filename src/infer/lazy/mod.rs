@@ -1,0 +1,140 @@
+//! Counterexample-guided inference.
+//!
+//! The state space of the unfenced program is never built. The cheapest set of fences that
+//! meets all demands is verified; a counterexample becomes a demand.
+
+mod clause;
+
+pub(crate) use clause::clause;
+
+use super::hitting::{self, cheapest};
+use super::placements::{Engine, Round};
+use super::run::InferenceRun;
+use super::{Clause, Conclusion, Obstacle, Unfixable};
+use crate::limits::StopReason;
+use crate::memory::Abstraction;
+use crate::program::{PointId, PointSet};
+use crate::verify::{Inconclusive, MOST_K, Strategy, Verdict};
+
+/// States that a verification may take without being called work.
+const LITTLE: u64 = 5_000;
+
+/// The engine.
+pub struct Lazy<'w, 'a> {
+    pub run: &'w mut InferenceRun<'a>,
+}
+
+impl<'a> Engine<'a> for Lazy<'_, 'a> {
+    fn run(&mut self) -> &mut InferenceRun<'a> {
+        self.run
+    }
+
+    fn demands(&self) -> Vec<PointSet> {
+        points(&self.run.clauses, |_| true)
+    }
+
+    /// Verifies one fence set. After a failure, fences are put wherever its clause allows
+    /// and the program is verified again: the next counterexample shares no point with the
+    /// ones before, and each of them must be paid for. This is given up when it takes much
+    /// more work than the failure did.
+    fn round(&mut self, fences: &PointSet) -> Round {
+        let before = self.run.states;
+        let first = self.attempt(fences, true, u64::MAX);
+        let patience = 2 * (self.run.states - before) + LITTLE;
+        if !matches!(first, Round::Failed) || !self.is_exact() {
+            return first;
+        }
+        let mut more = fences.clone();
+        while let Some(clause) = self.run.clauses.last()
+            && !clause.points.is_subset(&more)
+        {
+            let costs = &self.run.options.costs;
+            let usable = |point: &&PointId| costs[point.index()].is_some();
+            let found = more.len();
+            more.extend(clause.points.iter().filter(usable));
+            if more.len() == found || !matches!(self.attempt(&more, false, patience), Round::Failed)
+            {
+                break;
+            }
+        }
+        Round::Failed
+    }
+
+    /// Some clause cannot be hit: the last one.
+    fn no_way_out(&mut self) -> Conclusion {
+        match self.run.clauses.last() {
+            Some(clause) if clause.real => Conclusion::Unfixable(Box::new(Unfixable {
+                fences: clause.fences.clone(),
+                violation: clause.violation,
+                trace: clause.trace.clone(),
+            })),
+            _ => Conclusion::Inconclusive(Obstacle::TooCoarse),
+        }
+    }
+
+    /// What the executions of the exact model alone demand.
+    fn lower_bound(&self) -> u64 {
+        let costs = &self.run.options.costs;
+        let bound = cheapest(&points(&self.run.clauses, |clause| clause.real), costs);
+        bound.map_or(0, |fences| hitting::cost(&fences, costs))
+    }
+
+    /// A counterexample through merged sets may use what came along another path.
+    fn is_exact(&self) -> bool {
+        matches!(self.run.abstraction, Abstraction::Fd { .. })
+    }
+}
+
+impl Lazy<'_, '_> {
+    /// Verifies one fence set with at most so many states; a counterexample becomes a
+    /// clause, or it raises k if that is wanted and it is not real.
+    fn attempt(&mut self, fences: &PointSet, raise: bool, most: u64) -> Round {
+        let options = self.run.options;
+        let refine = options.verify.strategy == Strategy::Refine;
+        loop {
+            let answer = self
+                .run
+                .verify_within(fences, options.verify.semantics.model, most);
+            let real = match answer.verdict {
+                Verdict::Correct => return Round::Verified(answer.statistics.states),
+                Verdict::Violated => true,
+                Verdict::Inconclusive(Inconclusive::Limit(reason)) => {
+                    return Round::Inconclusive(Obstacle::Limit(reason));
+                }
+                Verdict::Inconclusive(_) => false,
+            };
+            if let (false, true, Abstraction::Fd { k }) = (real, refine, self.run.abstraction)
+                && k < MOST_K
+            {
+                if !raise {
+                    return Round::Inconclusive(Obstacle::TooCoarse);
+                }
+                self.run.tried.push(k);
+                self.run.abstraction = Abstraction::Fd { k: k + 1 };
+                continue;
+            }
+            let Some((violation, trace)) = answer.into_trace() else {
+                return Round::Inconclusive(Obstacle::Limit(StopReason::Interrupted));
+            };
+            let whole = self.run.whole;
+            let points = match real || self.is_exact() {
+                true => clause(whole, &whole.fenced(fences), fences, &trace),
+                // All that is certain is that these fences are not enough.
+                false => &self.run.allowed() - fences,
+            };
+            self.run.clauses.push(Clause {
+                points,
+                real,
+                fences: fences.clone(),
+                violation,
+                trace,
+            });
+            return Round::Failed;
+        }
+    }
+}
+
+fn points(clauses: &[Clause], wanted: impl Fn(&Clause) -> bool) -> Vec<PointSet> {
+    let wanted = clauses.iter().filter(|clause| wanted(clause));
+    wanted.map(|clause| clause.points.clone()).collect()
+}

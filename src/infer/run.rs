@@ -1,0 +1,167 @@
+//! An inference under way: verifying sets of fences, and what that took.
+
+use super::hitting;
+use super::{Clause, Conclusion, Formula, InferOptions, Inference, Labelling, Placement, Why};
+use crate::limits::{Monitor, StopReason};
+use crate::memory::{Abstraction, Model, Semantics};
+use crate::program::{FenceKind, PointId, PointSet, Program};
+use crate::source::Span;
+use crate::verify::{Answer, Strategy, Verdict, VerifyOptions, verify};
+use std::collections::BTreeMap;
+
+/// An inference under way.
+pub struct InferenceRun<'a> {
+    /// The program with all of its points.
+    pub whole: &'a Program,
+    pub options: &'a InferOptions,
+    pub monitor: &'a Monitor,
+    pub abstraction: Abstraction,
+    /// Values of k that were too coarse.
+    pub tried: Vec<usize>,
+    /// The demands of counterexamples.
+    pub clauses: Vec<Clause>,
+    pub labelling: Option<Labelling>,
+    pub formula: Option<Formula>,
+    pub removable: Option<BTreeMap<Span, FenceKind>>,
+    pub rounds: u64,
+    pub states: u64,
+    pub transitions: u64,
+    pub peak: u64,
+    pub cut: Option<StopReason>,
+}
+
+impl<'a> InferenceRun<'a> {
+    pub fn new(
+        whole: &'a Program,
+        options: &'a InferOptions,
+        monitor: &'a Monitor,
+    ) -> InferenceRun<'a> {
+        InferenceRun {
+            whole,
+            options,
+            monitor,
+            abstraction: options.verify.semantics.abstraction,
+            tried: Vec::new(),
+            clauses: Vec::new(),
+            labelling: None,
+            formula: None,
+            removable: None,
+            rounds: 0,
+            states: 0,
+            transitions: 0,
+            peak: 0,
+            cut: None,
+        }
+    }
+
+    pub fn conclude(self, conclusion: Conclusion) -> Inference {
+        Inference {
+            conclusion,
+            abstraction: self.abstraction,
+            tried: self.tried,
+            rounds: self.rounds,
+            states: self.states,
+            transitions: self.transitions,
+            peak: self.peak,
+            cut: self.cut,
+            clauses: self.clauses,
+            labelling: self.labelling,
+            formula: self.formula,
+            removable: self.removable,
+        }
+    }
+
+    /// The outcome if the program is not correct under sequential consistency.
+    pub fn wrong_under_sc(&mut self) -> Option<Conclusion> {
+        let sc = self.verify(&PointSet::new(), Model::Sc);
+        match sc.verdict {
+            Verdict::Correct => None,
+            Verdict::Violated => {
+                let (violation, trace) = sc.into_trace().expect("a violation has a trace");
+                Some(Conclusion::IncorrectUnderSc(violation, trace))
+            }
+            Verdict::Inconclusive(reason) => Some(Conclusion::Inconclusive(reason.into())),
+        }
+    }
+
+    /// Verifies the program with these fences.
+    pub fn verify(&mut self, fences: &PointSet, model: Model) -> Answer {
+        self.verify_within(fences, model, u64::MAX)
+    }
+
+    /// The same with at most so many states.
+    pub fn verify_within(&mut self, fences: &PointSet, model: Model, most: u64) -> Answer {
+        self.verify_program(&self.whole.fenced(fences), model, most)
+    }
+
+    /// Whether a program is proved correct under the model.
+    pub fn proves(&mut self, program: &Program) -> bool {
+        let model = self.options.verify.semantics.model;
+        self.verify_program(program, model, u64::MAX).verdict == Verdict::Correct
+    }
+
+    fn verify_program(&mut self, program: &Program, model: Model, most: u64) -> Answer {
+        let mut options = VerifyOptions {
+            semantics: Semantics {
+                model,
+                abstraction: self.abstraction,
+                ..self.options.verify.semantics
+            },
+            strategy: Strategy::Fixed,
+            full: false,
+            ..self.options.verify.clone()
+        };
+        let limit = &mut options.limits.max_states;
+        *limit = Some(limit.unwrap_or(u64::MAX).min(most));
+        let answer = verify(program, &options, self.monitor);
+        self.count(answer.statistics.states, answer.statistics.transitions);
+        // Some searches are given few states on purpose.
+        let cut = answer
+            .stopped
+            .filter(|&reason| reason != StopReason::MaxStates);
+        self.cut = self.cut.or(cut);
+        answer
+    }
+
+    /// Adds a search to the account.
+    pub fn count(&mut self, states: u64, transitions: u64) {
+        self.rounds += 1;
+        self.states += states;
+        self.transitions += transitions;
+        self.peak = self.peak.max(states);
+    }
+
+    /// Where fences may stand.
+    pub fn allowed(&self) -> PointSet {
+        let all = (0..self.whole.points.len() as u32).map(PointId);
+        all.filter(|point| self.options.costs[point.index()].is_some())
+            .collect()
+    }
+
+    pub fn placement(&self, fences: PointSet, states: u64) -> Placement {
+        Placement {
+            cost: hitting::cost(&fences, &self.options.costs),
+            kinds: vec![FenceKind::Full; fences.len()],
+            fences,
+            abstraction: self.abstraction,
+            states,
+            price: None,
+            why: Vec::new(),
+        }
+    }
+
+    /// For each fence, what happens when it is left out.
+    pub fn why(&mut self, fences: &PointSet) -> Vec<Why> {
+        self.monitor.say("why each fence is needed");
+        let without = |point| {
+            let mut fewer = fences.clone();
+            fewer.remove(point);
+            let answer = self.verify(&fewer, self.options.verify.semantics.model);
+            Why {
+                verdict: answer.verdict,
+                trace: answer.into_trace().map(|(_, trace)| trace),
+            }
+        };
+        fences.iter().map(without).collect()
+    }
+}

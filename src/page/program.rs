@@ -1,0 +1,240 @@
+//! One program: its source with the fences that were found, and what went wrong without.
+
+use super::heat::class;
+use super::{charts, escape, timeline};
+use crate::experiment::{CellOutcome, Entry};
+use crate::fences::{self, FencePlace};
+use crate::infer::Optimality;
+use crate::lang::printer::print_with_fences;
+use crate::lower::compile;
+use crate::memory::Model;
+use crate::program::{FenceKind, FenceSite, Program, Side};
+use crate::record::{Fence, ListedProgram, Mode, Placement};
+use crate::report::text::with_additions;
+use crate::source::{Position, Source};
+use crate::words::count;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// A version of the source to look at.
+struct Version {
+    label: String,
+    /// The lines, as HTML.
+    lines: String,
+    /// The fences in words.
+    fences: Vec<String>,
+}
+
+/// Everything about one program.
+pub fn section(index: usize, listed: &ListedProgram, name: &str, entries: &[&Entry]) -> String {
+    let open = if index == 0 { " open" } else { "" };
+    let mut out = format!(
+        "<details class=\"program\" id=\"p{index}\"{open}><summary><h3>{}</h3> {}</summary>\n",
+        escape(name),
+        badges(entries)
+    );
+    if let Some(error) = &listed.error {
+        let _ = writeln!(
+            out,
+            "<pre class=\"error\">{}</pre></details>",
+            escape(error)
+        );
+        return out;
+    }
+    let plots = charts::drawn(entries);
+    if !plots.is_empty() {
+        let _ = writeln!(out, "<div class=\"plots small\">{plots}</div>");
+    }
+    out.push_str("<div class=\"both\">\n");
+    if let Some(text) = &listed.source {
+        out.push_str(&code(index, &versions(name, text, entries)));
+    }
+    out.push_str(&timeline::widget(entries));
+    out.push_str("</div></details>\n");
+    out
+}
+
+/// What is known under each model, in a few words: the verdict, and the fewest fences.
+fn badges(entries: &[&Entry]) -> String {
+    let mut models: Vec<Model> = Vec::new();
+    for entry in entries {
+        if !models.contains(&entry.cell.model) {
+            models.push(entry.cell.model);
+        }
+    }
+    let mut out = String::new();
+    for model in models {
+        let own = || entries.iter().filter(|entry| entry.cell.model == model);
+        let of = |mode| own().filter(move |entry| entry.cell.mode == mode);
+        let certain = |entry: &&&Entry| {
+            matches!(
+                entry.cell_outcome(),
+                CellOutcome::Correct | CellOutcome::Violated
+            )
+        };
+        let verdict = of(Mode::Verify).find(certain).or(of(Mode::Verify).next());
+        let fewest = of(Mode::Infer).filter(|entry| entry.fences().is_some());
+        let fewest = fewest.min_by_key(|entry| entry.fences());
+        let inferred = fewest.or(of(Mode::Infer).next());
+        for entry in [verdict, inferred].into_iter().flatten() {
+            let text = match entry.fences() {
+                Some(fences) if fences > 0 => count(fences, "fence"),
+                _ => entry.outcome(),
+            };
+            let badge = format!(
+                "<span class=\"badge {}\">{} {}</span> ",
+                class(entry.cell_outcome()),
+                model.upper(),
+                escape(&text)
+            );
+            if !out.contains(&badge) {
+                out.push_str(&badge);
+            }
+        }
+    }
+    out
+}
+
+/// The source as it stands and with every placement that was found, each once.
+fn versions(name: &str, text: &str, entries: &[&Entry]) -> Vec<Version> {
+    let source = Source::new(name, text);
+    let program = compile(&source).ok();
+    let mut found: Vec<(String, &Placement)> = Vec::new();
+    for entry in entries {
+        let all = entry.answer.placements();
+        let all = entry.answer.placement().into_iter().chain(all);
+        for placement in all.filter(|placement| !placement.fences.is_empty()) {
+            let new = (entry.cell.model.upper(), placement);
+            let same =
+                |old: &(String, &Placement)| old.0 == new.0 && places(old.1) == places(placement);
+            match found.iter_mut().find(|old| same(old)) {
+                Some(old) if placement.optimality == Optimality::Exact => *old = new,
+                Some(_) => {}
+                None => found.push(new),
+            }
+        }
+    }
+    found.sort_by(|(a, left), (b, right)| (a, left.cost).cmp(&(b, right.cost)));
+    let versions = found.iter();
+    let mut versions: Vec<Version> = versions
+        .map(|(model, placement)| version(&source, program.as_ref(), placement, model))
+        .collect();
+    versions.push(Version {
+        label: "as it stands".to_string(),
+        lines: lines(text, text),
+        fences: Vec::new(),
+    });
+    versions
+}
+
+/// Where the fences of a placement stand.
+fn places(placement: &Placement) -> BTreeSet<(u32, u32, Side, FenceKind)> {
+    let fences = placement.fences.iter();
+    fences
+        .map(|f| (f.line, f.column, f.position, f.kind))
+        .collect()
+}
+
+fn version(
+    source: &Source,
+    program: Option<&Program>,
+    placement: &Placement,
+    model: &str,
+) -> Version {
+    let sites: Option<Vec<(FenceSite, FenceKind)>> = program.and_then(|program| {
+        let fences = placement.fences.iter();
+        fences.map(|fence| site(source, program, fence)).collect()
+    });
+    let text = match sites {
+        Some(mut sites) => {
+            sites.sort();
+            sites.dedup();
+            print_with_fences(source, &sites)
+        }
+        // The words below the source say where they stand.
+        None => source.text().to_string(),
+    };
+    let optimal = match placement.optimality {
+        Optimality::Exact => " (optimal)",
+        Optimality::UnderAbstraction | Optimality::Unknown => "",
+    };
+    let short = placement.fences.iter();
+    let short = short.map(|fence| format!("{} {}", fence.position, fence.line));
+    let short: Vec<String> = short.collect();
+    let words = placement.fences.iter().map(|fence| {
+        let kind = match fence.kind {
+            FenceKind::Full => String::new(),
+            kind => format!(" ({kind})"),
+        };
+        format!(
+            "{}: {} line {} ‘{}’{kind}",
+            fence.process, fence.position, fence.line, fence.text
+        )
+    });
+    Version {
+        label: format!("{model}: {}{optimal}", short.join(", ")),
+        lines: lines(source.text(), &text),
+        fences: words.collect(),
+    }
+}
+
+/// Where a fence is typed.
+fn site(source: &Source, program: &Program, fence: &Fence) -> Option<(FenceSite, FenceKind)> {
+    let place = FencePlace {
+        at: Position {
+            line: fence.line,
+            column: fence.column,
+        },
+        side: Some(fence.position),
+    };
+    let point = fences::find(program, source, place).ok()?;
+    Some((program.points[point.index()].sites[0], fence.kind))
+}
+
+/// Lines with their numbers; what was added is marked.
+fn lines(original: &str, text: &str) -> String {
+    let mut out = String::new();
+    for (number, line, changed) in with_additions(original, text) {
+        let class = if changed { "line fence" } else { "line" };
+        let number = number.map_or(String::new(), |number| number.to_string());
+        let text = escape(line);
+        let _ = writeln!(
+            out,
+            "<div class=\"{class}\" data-line=\"{number}\"><i>{number}</i><code>{text}</code></div>"
+        );
+    }
+    out
+}
+
+/// The versions, one of them to be seen at a time.
+fn code(index: usize, versions: &[Version]) -> String {
+    let mut out =
+        String::from("<div class=\"source\"><div class=\"versions\" role=\"radiogroup\">");
+    for (number, version) in versions.iter().enumerate() {
+        let checked = if number == 0 { " checked" } else { "" };
+        let _ = write!(
+            out,
+            "<label><input type=\"radio\" name=\"v{index}\" value=\"{number}\"{checked}>{}</label>",
+            escape(&version.label)
+        );
+    }
+    out.push_str("</div>\n");
+    for (number, version) in versions.iter().enumerate() {
+        let hidden = if number == 0 { "" } else { " hidden" };
+        let _ = write!(
+            out,
+            "<div class=\"version\" data-version=\"{number}\"{hidden}><div class=\"code\">\n{}</div>",
+            version.lines
+        );
+        if !version.fences.is_empty() {
+            out.push_str("<ul>");
+            for fence in &version.fences {
+                let _ = write!(out, "<li>{}</li>", escape(fence));
+            }
+            out.push_str("</ul>");
+        }
+        out.push_str("</div>\n");
+    }
+    out.push_str("</div>\n");
+    out
+}

@@ -1,0 +1,73 @@
+//! A certificate: a placement, what proves it, and what shows that none is cheaper.
+
+use super::trace::{Initial, Step};
+use crate::memory::{AbstractionKind, Atomics, Model};
+use serde::{Deserialize, Serialize};
+
+/// The version of the contract.
+pub const CERTIFICATE_SCHEMA: &str = "fencesmith-certificate/1";
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    pub schema: String,
+    pub tool: String,
+    pub program: String,
+    /// SHA-256 of the program's text.
+    pub sha256: String,
+    pub model: Model,
+    pub atomics: Atomics,
+    pub fuse: bool,
+    pub per_process: bool,
+    /// Where fences may stand, and what they cost there.
+    pub points: Vec<PricedPoint>,
+    pub placement: Vec<PointName>,
+    pub cost: u64,
+    pub proof: Proof,
+    pub lower_bound: LowerBound,
+}
+
+/// A fence point: `LINE:COL:SIDE`, and the process if points are not shared by instances.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointName {
+    pub at: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PricedPoint {
+    pub point: PointName,
+    pub cost: u64,
+}
+
+/// The abstraction that proves the fenced program correct.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proof {
+    pub abstraction: AbstractionKind,
+    pub k: usize,
+    pub states: u64,
+}
+
+/// Executions of the exact model, each of which some fence must prevent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LowerBound {
+    /// What the cheapest fences cost that prevent them all.
+    pub cost: u64,
+    pub executions: Vec<Execution>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Execution {
+    /// One of these points must carry a fence.
+    pub points: Vec<PointName>,
+    /// The fences of the program that it is an execution of.
+    pub fences: Vec<PointName>,
+    pub initial: Initial,
+    pub steps: Vec<Step>,
+}

@@ -1,0 +1,21 @@
+//! Everything that is written down and read again: answers, traces, certificates, cells of
+//! sweeps. One type serves both directions, so that what is written can be read. The names
+//! are a contract; the types are built from those of the core by hand.
+
+mod answer;
+mod cell;
+mod certificate;
+mod manifest;
+mod trace;
+
+pub use answer::{
+    Answer, Fence, Formula, InferAnswer, InferConfig, Outcome, OwnFence, Placement, SCHEMA, Stats,
+    Stopped, Timing, Tried, VerifyAnswer, VerifyConfig, Violation, schema,
+};
+pub use cell::{Cell, CellRecord, Measured, MeasuredRecord, Mode, TriedHeads};
+pub use certificate::{
+    CERTIFICATE_SCHEMA, Certificate, Execution, LowerBound, PointName, PricedPoint, Proof,
+};
+pub use manifest::{ListedProgram, MANIFEST_SCHEMA, Manifest};
+pub(crate) use trace::locals;
+pub use trace::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};

@@ -1,0 +1,162 @@
+//! The answer of `verify` as data: why it is not certain, what is violated, the JSON.
+
+use crate::describe;
+use crate::diagnostic::Diagnostic;
+use crate::memory::Abstraction;
+use crate::program::{Program, PropertyKind};
+use crate::record::{
+    Initial, Mode, SCHEMA, Stats, Step, Timing, Tried, VerifyAnswer, VerifyConfig, Violation,
+};
+use crate::source::Source;
+use crate::space::Trace;
+use crate::verify::{Answer, Attempt, Inconclusive, Verdict, VerifyOptions};
+
+/// An answer and what it was asked about.
+#[derive(Debug)]
+pub struct VerifyReport<'a> {
+    pub source: &'a Source,
+    /// The program that was verified, fences in place.
+    pub program: &'a Program,
+    pub options: &'a VerifyOptions,
+    /// The fences that were added: `LINE:COL:SIDE`.
+    pub fences: &'a [String],
+    pub answer: &'a Answer,
+    pub seconds: f64,
+}
+
+impl VerifyReport<'_> {
+    /// Why the answer is inconclusive, and what to try.
+    pub fn reason(&self) -> Option<String> {
+        let Verdict::Inconclusive(reason) = self.answer.verdict else {
+            return None;
+        };
+        let abstraction = self.answer.abstraction;
+        let tried = match (&self.answer.tried[..], abstraction) {
+            ([first, ..], Abstraction::Fd { k }) => {
+                format!(" (tried k = {} to {k})", first.k)
+            }
+            _ => String::new(),
+        };
+        let finer = match abstraction {
+            Abstraction::Fd { k } => format!("try --k {}", k + 1),
+            _ => "try --abs fd --k auto".to_string(),
+        };
+        Some(match reason {
+            Inconclusive::Bound(bound) => format!(
+                "no violation up to bound {bound}, but some store had to wait for room, so this is no proof; try a larger --bound, or --abs fd"
+            ),
+            Inconclusive::Limit(reason) => format!("no violation found so far: {reason}{tried}"),
+            Inconclusive::Spurious => format!(
+                "the counterexample exists only in the abstraction {abstraction}{tried}: it cannot be replayed on the exact model; {finer}"
+            ),
+            Inconclusive::Undecided => format!(
+                "a counterexample was found under {abstraction}{tried}, but it is not known whether it is real: its replay was given up"
+            ),
+        })
+    }
+
+    /// What is violated, in words.
+    pub fn violation(&self) -> Option<Violation> {
+        let found = self.answer.counterexample()?;
+        let (text, span) = match &found.trace {
+            Some(trace) => {
+                describe::violation(self.program, self.source, found.violation, trace.last())
+            }
+            None => (
+                "a violation was found; the search for its trace was interrupted".to_string(),
+                None,
+            ),
+        };
+        let at = span.map(|span| self.source.position(span.start));
+        Some(Violation {
+            text,
+            line: at.map(|at| at.line),
+            column: at.map(|at| at.column),
+        })
+    }
+
+    /// What makes an answer weaker than it looks.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let mut warnings = Vec::new();
+        let Some(coverage) = &self.answer.coverage else {
+            return warnings;
+        };
+        let model = self.options.semantics.model.upper();
+        for (property, unreached) in self.program.properties.iter().zip(&coverage.unreached) {
+            for label in unreached {
+                let text = format!("no process reaches '{label}' under {model}");
+                let help = "the property may hold only because nothing happens there";
+                warnings.push(Diagnostic::warning(Some(property.span), text).help(help));
+            }
+            if property.kind == PropertyKind::Final && !coverage.reached_final {
+                let text = format!("no final state is reachable under {model}");
+                let help = "a `final` property speaks of states in which every process has stopped";
+                warnings.push(Diagnostic::warning(Some(property.span), text).help(help));
+            }
+        }
+        warnings
+    }
+
+    /// The counterexample, if there is one.
+    pub fn trace(&self) -> Option<&Trace> {
+        self.answer.counterexample()?.trace.as_ref()
+    }
+
+    /// The answer in the words of the contract.
+    pub fn record(&self) -> VerifyAnswer {
+        let statistics = &self.answer.statistics;
+        let semantics = &self.options.semantics;
+        let trace = self.trace();
+        VerifyAnswer {
+            schema: SCHEMA.to_string(),
+            tool: env!("CARGO_PKG_VERSION").to_string(),
+            command: Mode::Verify,
+            program: self.source.name().to_string(),
+            source: Some(self.source.text().to_string()),
+            config: VerifyConfig {
+                model: semantics.model,
+                abstraction: self.answer.abstraction.kind(),
+                k: self.answer.abstraction.k(),
+                bound: self.answer.abstraction.bound(),
+                atomics: semantics.atomics,
+                fuse: semantics.fuse,
+                full: self.options.full,
+                deadlock: self.options.deadlock,
+                fences: self.fences.to_vec(),
+            },
+            outcome: self.answer.verdict.into(),
+            stopped: match self.answer.verdict {
+                Verdict::Inconclusive(Inconclusive::Limit(limit)) => Some(limit.into()),
+                _ => None,
+            },
+            reason: self.reason(),
+            violation: self.violation(),
+            initial: trace.map(|t| Initial::new(self.program, self.source, &t.initial)),
+            trace: trace.map(|t| Step::all(self.program, self.source, t)),
+            spurious: self
+                .answer
+                .counterexample()
+                .and_then(|found| found.spurious),
+            tried: self
+                .answer
+                .tried
+                .iter()
+                .map(|&Attempt { k, states }| Tried { k, states })
+                .collect(),
+            warnings: self.warnings().into_iter().map(|w| w.message).collect(),
+            stats: Some(Stats {
+                states: statistics.states,
+                transitions: statistics.transitions,
+                depth: Some(statistics.depth),
+                configurations: Some(statistics.configurations),
+                bytes_per_state: Some(statistics.table_bytes.div_ceil(statistics.states.max(1))),
+                ..Stats::default()
+            }),
+            timing: Some(Timing {
+                total_s: self.seconds,
+                states_per_s: Some(statistics.states as f64 / self.seconds.max(1e-9)),
+                peak_bytes: Some(statistics.bytes),
+            }),
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! One thread's part in expanding a level.
+
+use super::table::{Table, hash};
+use crate::limits::{Limits, Monitor, StopReason};
+use crate::space::intern::Interner;
+use crate::space::judge::{Judge, Verdict};
+use crate::space::layout::{Layout, State};
+use crate::space::search::Search;
+use crate::space::successors::{SuccessorCache, Successors};
+use crate::space::trace;
+use ahash::AHashSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// States found in one level, in pieces.
+pub type Level<const N: usize> = Vec<Vec<State<N>>>;
+
+/// States in one piece of a level at most.
+const PIECE: usize = 1 << 14;
+
+/// States handed to a thread at a time.
+pub const CHUNK: usize = 256;
+
+/// Successors that wait for their table slots to be fetched.
+const BATCH: usize = 128;
+
+/// Successors that a thread remembers, a power of two. Several ways to a state often lead
+/// through states that are expanded soon after one another, so that many successors are
+/// known to be old without a look at the table.
+const RECENT: usize = 1 << 15;
+
+/// Tables with fewer slots than this are fast enough without.
+const LARGE_TABLE: usize = 1 << 20;
+
+/// Room for new states that a thread reserves at a time.
+const CREDIT: u64 = 512;
+
+/// Why the threads of a level have to meet before it is finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// The table is full.
+    Grow,
+    /// A component no longer fits its field.
+    Overflow,
+    Stop(StopReason),
+}
+
+/// What the threads share while they expand a level.
+pub struct Shared<'a, const N: usize> {
+    pub table: &'a Table<N>,
+    /// States in the table, and those that threads have reserved room for.
+    pub claimed: &'a AtomicU64,
+    /// The number of states at which the table counts as full.
+    pub capacity: u64,
+    pub limits: &'a Limits,
+    pub monitor: &'a Monitor,
+    pub depth: u64,
+    /// Memory taken by everything but the states themselves, in bytes.
+    pub overhead: u64,
+    pub cursor: AtomicUsize,
+    pub paused: AtomicBool,
+    pub pause: Mutex<Option<Pause>>,
+}
+
+impl<const N: usize> Shared<'_, N> {
+    fn pause(&self, why: Pause) {
+        let mut pause = self.pause.lock().expect("no thread panics while pausing");
+        pause.get_or_insert(why);
+        self.paused.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether to go on with another chunk.
+    fn proceed(&self) -> bool {
+        if let Some(reason) = self.monitor.stop(self.limits) {
+            self.pause(Pause::Stop(reason));
+        }
+        let states = self.claimed.load(Ordering::Relaxed);
+        self.monitor.report(states, self.depth);
+        let bytes = self.overhead + states * size_of::<State<N>>() as u64;
+        if self.limits.max_memory.is_some_and(|most| bytes > most) {
+            self.pause(Pause::Stop(StopReason::MaxMemory));
+        }
+        !self.paused.load(Ordering::Relaxed)
+    }
+}
+
+/// A thread's tables and what it has found in the current level.
+pub struct Worker<'a, const N: usize> {
+    pub rows: SuccessorCache<'a, N>,
+    pub judge: Judge<'a, N>,
+    pub next: Level<N>,
+    /// Violating states among the new ones.
+    pub errors: Vec<State<N>>,
+    /// Expanded states without successors in which some process has not stopped.
+    pub deadlocks: Vec<State<N>>,
+    pub transitions: u64,
+    pub no_room: bool,
+    pub reached_final: bool,
+    find_deadlocks: bool,
+    /// What comes after a violation does not count.
+    end_at_errors: bool,
+    credit: u64,
+    successors: Successors<N>,
+    /// Successors and where their search in the table begins, and room behind them.
+    pending: Vec<(usize, State<N>)>,
+    waiting: usize,
+    /// By hash; empty while the table is small.
+    recent: Vec<State<N>>,
+}
+
+impl<'a, const N: usize> Worker<'a, N> {
+    pub fn new(
+        search: &'a Search<'a>,
+        interner: &'a Interner<'a>,
+        layout: &'a Layout,
+    ) -> Worker<'a, N> {
+        Worker {
+            rows: SuccessorCache::new(search.stepper, interner, layout, search.goal.tagger()),
+            judge: Judge::new(search.stepper.program, interner, layout),
+            next: Vec::new(),
+            errors: Vec::new(),
+            deadlocks: Vec::new(),
+            transitions: 0,
+            no_room: false,
+            reached_final: false,
+            find_deadlocks: search.deadlock,
+            end_at_errors: search.goal.tagger().is_some(),
+            credit: 0,
+            successors: Successors::new(),
+            pending: Vec::new(),
+            waiting: 0,
+            recent: Vec::new(),
+        }
+    }
+
+    /// Expands chunks of the frontier until there are none, or until the threads have to
+    /// meet; returns what it did not finish of its last chunk.
+    pub fn expand<'c>(
+        &mut self,
+        shared: &Shared<N>,
+        chunks: &[&'c [State<N>]],
+    ) -> Option<&'c [State<N>]> {
+        if self.recent.is_empty() && shared.table.slots() >= LARGE_TABLE {
+            self.recent = vec![[0; N]; RECENT];
+        }
+        let mut left = None;
+        while let Some(chunk) = chunks.get(shared.cursor.fetch_add(1, Ordering::Relaxed)) {
+            let done = match shared.proceed() {
+                true => self.expand_chunk(shared, chunk),
+                false => 0,
+            };
+            if done < chunk.len() {
+                left = Some(&chunk[done..]);
+                break;
+            }
+        }
+        self.insert_pending(shared.table);
+        shared.claimed.fetch_sub(self.credit, Ordering::Relaxed);
+        self.credit = 0;
+        left
+    }
+
+    /// Expands the states of a chunk; the number of states it got done.
+    fn expand_chunk(&mut self, shared: &Shared<N>, chunk: &[State<N>]) -> usize {
+        for (done, state) in chunk.iter().enumerate() {
+            match self.rows.successors(state, &mut self.successors) {
+                Ok(no_room) => self.no_room |= no_room,
+                Err(_) => {
+                    shared.pause(Pause::Overflow);
+                    return done;
+                }
+            }
+            if !self.reserve(shared) {
+                return done;
+            }
+            self.enqueue(shared.table);
+            if self.waiting >= BATCH {
+                self.insert_pending(shared.table);
+            }
+            let successors = self.successors.as_slice().len();
+            self.transitions += successors as u64;
+            if self.find_deadlocks && successors == 0 && !self.judge.all_done(state) {
+                self.deadlocks.push(*state);
+            }
+        }
+        chunk.len()
+    }
+
+    /// Lets the successors wait for their slots, except for those that came up recently.
+    /// Which these are cannot be foreseen, so nothing here branches on it.
+    #[inline]
+    fn enqueue(&mut self, table: &Table<N>) {
+        let successors = self.successors.as_slice();
+        let room = self.waiting + successors.len();
+        if self.pending.len() < room {
+            self.pending.resize(2 * room, (0, [0; N]));
+        }
+        let mut fetched = 0;
+        for next in successors {
+            let hash = hash(next);
+            let home = table.home(hash);
+            let known = match self.recent.get_mut(hash as usize % RECENT) {
+                Some(recent) => std::mem::replace(recent, *next) == *next,
+                None => false,
+            };
+            fetched = if known { fetched } else { home };
+            table.prefetch(fetched);
+            self.pending[self.waiting] = (home, *next);
+            self.waiting += usize::from(!known);
+        }
+    }
+
+    /// Makes sure that all pending states and successors have room.
+    fn reserve(&mut self, shared: &Shared<N>) -> bool {
+        let needed = (self.waiting + self.successors.as_slice().len()) as u64;
+        let Some(missing) = needed.checked_sub(self.credit + 1) else {
+            return true;
+        };
+        let most = shared.limits.max_states.unwrap_or(u64::MAX);
+        for claim in [missing + CREDIT, missing + 1] {
+            let before = shared.claimed.fetch_add(claim, Ordering::Relaxed);
+            if before + claim <= shared.capacity.min(most) {
+                self.credit += claim;
+                return true;
+            }
+            shared.claimed.fetch_sub(claim, Ordering::Relaxed);
+        }
+        if self.waiting > 0 {
+            self.insert_pending(shared.table);
+            return self.reserve(shared);
+        }
+        shared.pause(match shared.capacity >= most {
+            true => Pause::Stop(StopReason::MaxStates),
+            false => Pause::Grow,
+        });
+        false
+    }
+
+    fn insert_pending(&mut self, table: &Table<N>) {
+        let pending = std::mem::take(&mut self.pending);
+        for (home, state) in &pending[..self.waiting] {
+            if table.insert(state, *home) {
+                self.credit -= 1;
+                self.add(*state);
+            }
+        }
+        self.pending = pending;
+        self.waiting = 0;
+    }
+
+    /// Takes note of a new state.
+    pub fn add(&mut self, state: State<N>) {
+        match self.judge.verdict(&state) {
+            Verdict::Fine => {}
+            Verdict::Final => self.reached_final = true,
+            Verdict::Violation if !self.end_at_errors => self.errors.push(state),
+            Verdict::Violation | Verdict::Failure => {
+                self.errors.push(state);
+                return;
+            }
+        }
+        match self.next.last_mut() {
+            Some(piece) if piece.len() < PIECE => piece.push(state),
+            None => self.next.push(vec![state]),
+            Some(_) => {
+                let mut piece = Vec::with_capacity(PIECE);
+                piece.push(state);
+                self.next.push(piece);
+            }
+        }
+    }
+
+    /// The states of some chunks that have a successor in `ahead`.
+    pub fn leading_to(
+        &mut self,
+        ahead: &AHashSet<State<N>>,
+        chunks: &[&[State<N>]],
+        cursor: &AtomicUsize,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<Vec<State<N>>, trace::Cancelled> {
+        let mut found = Vec::new();
+        while let Some(chunk) = chunks.get(cursor.fetch_add(1, Ordering::Relaxed)) {
+            if cancel() {
+                return Err(trace::Cancelled);
+            }
+            for state in *chunk {
+                // Only a state that a limit kept from being expanded can outgrow the layout.
+                let known = self.rows.successors(state, &mut self.successors).is_ok();
+                let mut successors = self.successors.as_slice().iter();
+                if known && successors.any(|next| ahead.contains(next)) {
+                    found.push(*state);
+                }
+            }
+        }
+        Ok(found)
+    }
+}

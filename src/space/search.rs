@@ -1,0 +1,177 @@
+//! What a search is, and what it finds.
+
+use super::graph::Graph;
+use super::intern::Interner;
+use super::judge::general_properties;
+use super::layout::{Layout, Overflow};
+use super::successors::Tagger;
+use super::trace::{Snapshot, Trace};
+use super::{breadth, merging};
+use crate::limits::{Limits, Monitor, StopReason};
+use crate::memory::step::Stepper;
+use crate::program::Program;
+use crate::property::Violation;
+
+/// What to search, and how.
+pub struct Search<'a> {
+    pub stepper: &'a Stepper<'a>,
+    pub goal: Goal<'a>,
+    /// A state without successors in which some process has not stopped is a violation.
+    pub deadlock: bool,
+    pub limits: &'a Limits,
+    pub monitor: &'a Monitor,
+    pub threads: usize,
+}
+
+/// What a search is for.
+#[derive(Clone, Copy)]
+pub enum Goal<'a> {
+    /// A shortest way to a violation; the search ends with the first level that has one.
+    FirstViolation,
+    /// The number of states, those behind violations included.
+    AllStates,
+    /// All states themselves, unpacked.
+    Snapshots,
+    /// The graph of all states up to violations, with the tags of this tagger.
+    Graph(Tagger<'a>),
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub struct Exploration {
+    pub end: End,
+    pub statistics: Statistics,
+    pub coverage: Coverage,
+    /// Some store had to wait for room in its buffer.
+    pub no_room: bool,
+    /// A violation, and a shortest way to it (none if the search for it was interrupted).
+    pub violation: Option<(Violation, Option<Trace>)>,
+    /// All states, if they were asked for; without those in which a statement failed.
+    pub snapshots: Vec<Snapshot>,
+    /// The graph, if it was asked for and the search was exhaustive.
+    pub graph: Option<Graph>,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// All reachable states were found.
+    Exhausted,
+    /// It stopped at the first level with a violation.
+    FirstViolation,
+    Limit(StopReason),
+}
+
+/// What a search took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Statistics {
+    pub states: u64,
+    pub transitions: u64,
+    /// Completed levels.
+    pub depth: u64,
+    /// Distinct configurations, over all processes.
+    pub configurations: usize,
+    /// The size of the visited set.
+    pub table_bytes: u64,
+    /// The size of everything.
+    pub bytes: u64,
+}
+
+/// Which parts of the properties were put to the test.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    /// Some state has every process stopped and every buffer empty.
+    pub reached_final: bool,
+    /// For each property, the named labels that no process reached.
+    pub unreached: Vec<Vec<String>>,
+}
+
+impl<'a> Goal<'a> {
+    /// The search goes on when it has found a violation.
+    pub(super) fn goes_on(&self) -> bool {
+        !matches!(self, Goal::FirstViolation)
+    }
+
+    /// The tagger of transitions. With one, nothing is searched behind violating states.
+    pub(super) fn tagger(&self) -> Option<Tagger<'a>> {
+        match self {
+            Goal::Graph(tagger) => Some(*tagger),
+            _ => None,
+        }
+    }
+
+    /// All states are wanted, unpacked.
+    pub(super) fn wants_snapshots(&self) -> bool {
+        matches!(self, Goal::Snapshots)
+    }
+
+    /// The graph after an exhaustive search, if it was asked for; a limit in building it is
+    /// how the search ends.
+    pub(super) fn graph_after(
+        &self,
+        end: &mut End,
+        build: impl FnOnce() -> Result<Graph, StopReason>,
+    ) -> Option<Graph> {
+        if self.tagger().is_none() || *end != End::Exhausted {
+            return None;
+        }
+        let graph = build();
+        if let Err(reason) = graph {
+            *end = End::Limit(reason);
+        }
+        graph.ok()
+    }
+}
+
+/// Searches the state space of a program.
+pub fn explore(search: &Search) -> Exploration {
+    let program = search.stepper.program;
+    let interner = Interner::new(program, general_properties(program));
+    loop {
+        let Some(layout) = interner.layout() else {
+            return Exploration::none(StopReason::TooWide, program);
+        };
+        // A component that outgrows its field makes the search start over with wider
+        // fields; the interned components stay.
+        let result = match layout.words {
+            1 => attempt::<1>(search, &interner, &layout),
+            2 => attempt::<2>(search, &interner, &layout),
+            3..=4 => attempt::<4>(search, &interner, &layout),
+            5..=16 => attempt::<16>(search, &interner, &layout),
+            _ => attempt::<64>(search, &interner, &layout),
+        };
+        if let Ok(exploration) = result {
+            return exploration;
+        }
+    }
+}
+
+/// One attempt, with one layout.
+fn attempt<const N: usize>(
+    search: &Search,
+    interner: &Interner,
+    layout: &Layout,
+) -> Result<Exploration, Overflow> {
+    match search.stepper.memory.merges() {
+        true => merging::explore::<N>(search, interner, layout),
+        false => breadth::explore::<N>(search, interner, layout),
+    }
+}
+
+impl Exploration {
+    /// A search that could not even begin.
+    fn none(reason: StopReason, program: &Program) -> Exploration {
+        Exploration {
+            end: End::Limit(reason),
+            statistics: Statistics::default(),
+            coverage: Coverage {
+                reached_final: false,
+                unreached: vec![Vec::new(); program.properties.len()],
+            },
+            no_room: false,
+            violation: None,
+            snapshots: Vec::new(),
+            graph: None,
+        }
+    }
+}

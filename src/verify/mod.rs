@@ -1,0 +1,157 @@
+//! Verification: is a program correct under a memory model?
+//!
+//! [`verify`] follows the [`Strategy`] that was asked for: one search under a given
+//! abstraction ([`search`]), or refinement of the fully disjunctive abstraction until the
+//! answer is certain ([`strategy`]). An [`Answer`] says what is known, what it rests on and
+//! what it took; nothing in it assumes how it was found.
+
+mod search;
+mod strategy;
+
+pub use strategy::{MOST_K, Strategy};
+
+use crate::limits::{Limits, Monitor, StopReason};
+use crate::memory::{Abstraction, Model, Semantics};
+use crate::program::Program;
+use crate::property::Violation;
+use crate::space::{Coverage, Statistics, Trace};
+use std::fmt;
+
+/// How to verify.
+#[derive(Debug, Clone)]
+pub struct VerifyOptions {
+    pub semantics: Semantics,
+    pub strategy: Strategy,
+    /// Count all states, even behind violations.
+    pub full: bool,
+    /// Look for deadlocks, too.
+    pub deadlock: bool,
+    /// At least 1.
+    pub threads: usize,
+    pub limits: Limits,
+}
+
+impl VerifyOptions {
+    /// The usual way to verify under one abstraction, on one thread and without limits.
+    pub fn new(model: Model, abstraction: Abstraction) -> VerifyOptions {
+        VerifyOptions {
+            semantics: Semantics::new(model, abstraction),
+            strategy: Strategy::Fixed,
+            full: false,
+            deadlock: false,
+            threads: 1,
+            limits: Limits::default(),
+        }
+    }
+
+    /// The usual way to an answer that is certain if one can be had: refinement from
+    /// FD(k=1).
+    pub fn refining(model: Model) -> VerifyOptions {
+        VerifyOptions {
+            strategy: Strategy::Refine,
+            ..VerifyOptions::new(model, Abstraction::Fd { k: 1 })
+        }
+    }
+}
+
+/// Verifies a program as its options say.
+pub fn verify(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
+    strategy::answer(program, options, monitor)
+}
+
+/// What is known of a program, and why.
+#[derive(Debug)]
+pub struct Answer {
+    pub verdict: Verdict,
+    /// The abstraction that the verdict rests on: the last one, if several were tried.
+    pub abstraction: Abstraction,
+    pub evidence: Evidence,
+    /// What the proof covers; only if all states were visited.
+    pub coverage: Option<Coverage>,
+    pub statistics: Statistics,
+    /// The limit that ended the work early. There may be an answer all the same: a
+    /// violation that was found before.
+    pub stopped: Option<StopReason>,
+    /// What was tried before.
+    pub tried: Vec<Attempt>,
+}
+
+impl Answer {
+    /// The counterexample, if there is one.
+    pub fn counterexample(&self) -> Option<&Counterexample> {
+        match &self.evidence {
+            Evidence::Counterexample(counterexample) => Some(counterexample),
+            Evidence::AllStates | Evidence::Nothing => None,
+        }
+    }
+
+    /// The counterexample with its trace, if there is one.
+    pub fn into_trace(self) -> Option<(Violation, Trace)> {
+        match self.evidence {
+            Evidence::Counterexample(found) => Some((found.violation, found.trace?)),
+            Evidence::AllStates | Evidence::Nothing => None,
+        }
+    }
+}
+
+/// What is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Proved: no reachable state violates a property.
+    Correct,
+    /// There is an execution that violates a property.
+    Violated,
+    Inconclusive(Inconclusive),
+}
+
+/// Why nothing is known for certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inconclusive {
+    /// No violation with buffers of this length, but some store had to wait for room.
+    Bound(usize),
+    Limit(StopReason),
+    /// The counterexample does not exist on the exact model.
+    Spurious,
+    /// It is not known whether the counterexample exists on the exact model.
+    Undecided,
+}
+
+/// What a verdict rests on.
+#[derive(Debug)]
+pub enum Evidence {
+    /// All states that are reachable under the abstraction were visited, and none violates
+    /// a property.
+    AllStates,
+    Counterexample(Counterexample),
+    /// Nothing was found before a limit was reached.
+    Nothing,
+}
+
+/// An execution that violates a property.
+#[derive(Debug)]
+pub struct Counterexample {
+    pub violation: Violation,
+    /// The execution of the exact model if it is real, otherwise that of the abstraction;
+    /// none if the search for it was interrupted.
+    pub trace: Option<Trace>,
+    /// Whether it exists only in the abstraction; none if that was not decided.
+    pub spurious: Option<bool>,
+}
+
+/// A search with another k that did not decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    pub k: usize,
+    pub states: u64,
+}
+
+impl fmt::Display for Inconclusive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Inconclusive::Bound(bound) => write!(f, "buffers were bounded by {bound}"),
+            Inconclusive::Limit(reason) => write!(f, "{reason}"),
+            Inconclusive::Spurious => write!(f, "the abstraction is too coarse"),
+            Inconclusive::Undecided => write!(f, "a counterexample could not be replayed"),
+        }
+    }
+}

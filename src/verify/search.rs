@@ -1,0 +1,96 @@
+//! An answer by one search: explore the state space under one abstraction and judge what was
+//! found. An abstract violation counts only if it is replayed on the exact model.
+
+use super::{Answer, Counterexample, Evidence, Inconclusive, Verdict, VerifyOptions};
+use crate::concretise::{Concrete, concretise};
+use crate::limits::Monitor;
+use crate::memory::Abstraction;
+use crate::program::Program;
+use crate::property::Violation;
+use crate::space::{End, Exploration, Goal, Search, Trace, explore};
+
+/// Explores a program under the abstraction of the options.
+pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
+    let abstraction = options.semantics.abstraction;
+    let Exploration {
+        end,
+        statistics,
+        coverage,
+        no_room,
+        violation,
+        ..
+    } = explore(&Search {
+        stepper: &options.semantics.stepper(program),
+        goal: match options.full {
+            true => Goal::AllStates,
+            false => Goal::FirstViolation,
+        },
+        deadlock: options.deadlock,
+        limits: &options.limits,
+        monitor,
+        threads: options.threads,
+    });
+    let (verdict, evidence) = match (end, violation) {
+        (_, Some((violation, trace))) => judge(program, options, monitor, violation, trace),
+        (End::Limit(reason), None) => (
+            Verdict::Inconclusive(Inconclusive::Limit(reason)),
+            Evidence::Nothing,
+        ),
+        (End::FirstViolation, None) => unreachable!("the first violation was found"),
+        (End::Exhausted, None) => match abstraction {
+            Abstraction::Exact { bound } if no_room => (
+                Verdict::Inconclusive(Inconclusive::Bound(bound)),
+                Evidence::Nothing,
+            ),
+            _ => (Verdict::Correct, Evidence::AllStates),
+        },
+    };
+    Answer {
+        verdict,
+        abstraction,
+        evidence,
+        coverage: (end == End::Exhausted).then_some(coverage),
+        statistics,
+        stopped: match end {
+            End::Limit(reason) => Some(reason),
+            End::Exhausted | End::FirstViolation => None,
+        },
+        tried: Vec::new(),
+    }
+}
+
+/// Whether a violation is one of the exact model.
+fn judge(
+    program: &Program,
+    options: &VerifyOptions,
+    monitor: &Monitor,
+    violation: Violation,
+    trace: Option<Trace>,
+) -> (Verdict, Evidence) {
+    let undecided = Verdict::Inconclusive(Inconclusive::Undecided);
+    let (verdict, violation, trace, spurious) = match trace {
+        None => (undecided, violation, None, None),
+        Some(trace) if options.semantics.is_exact() => {
+            (Verdict::Violated, violation, Some(trace), Some(false))
+        }
+        Some(trace) => {
+            let exact = options.semantics.exact().stepper(program);
+            match concretise(&exact, &trace, options.deadlock, &options.limits, monitor) {
+                Concrete::Real(violation, trace) => {
+                    (Verdict::Violated, violation, Some(trace), Some(false))
+                }
+                Concrete::Spurious => {
+                    let spurious = Verdict::Inconclusive(Inconclusive::Spurious);
+                    (spurious, violation, Some(trace), Some(true))
+                }
+                Concrete::Unknown => (undecided, violation, Some(trace), None),
+            }
+        }
+    };
+    let evidence = Evidence::Counterexample(Counterexample {
+        violation,
+        trace,
+        spurious,
+    });
+    (verdict, evidence)
+}
