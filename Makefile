@@ -20,8 +20,8 @@ test-browser: ## open a report in a real browser and use it; installs chromium o
 	tests/browser/run.sh $(ARGS)
 
 test-spin: ## compare the whole suite with Spin, which is installed if it is missing
-	command -v spin >/dev/null || { sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get update -q && $$sudo apt-get install -y -q spin gcc; }
-	FENCESMITH_SPIN=all $(CARGO) test --locked --test spin -- --nocapture
+	tests/install.sh spin gcc
+	FENCESMITH_SPIN=all $(CARGO) test --locked --test formats spin -- --nocapture
 
 tables: ## regenerate everything in results/, or one with ONLY=table1, table2, compare or suite
 	$(CARGO) run --release --locked --example tables -- $(ONLY)
@@ -30,7 +30,7 @@ schema: build ## regenerate schema/fencesmith-1.json from the types
 	$(FENCESMITH) schema > schema/fencesmith-1.json
 
 check: ## formatting, lints and documentation without warnings
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
 	$(CARGO) clippy --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --locked --document-private-items
 

@@ -1,13 +1,12 @@
 //! Regenerates the tables in `results/`: `make tables`, or `make tables ONLY=table2` for one.
 
 mod compare;
-#[path = "../../tests/programs/header.rs"]
-mod header;
 mod optimal;
 mod suite;
 mod table1;
 mod table2;
 
+use fencesmith_testing::programs::header;
 use serde_json::Value;
 use std::error::Error;
 use std::path::Path;

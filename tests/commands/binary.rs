@@ -1,8 +1,5 @@
 //! Running the program as a person does, with an eye on the clock and on panics.
 
-// Each test binary uses a part of this module.
-#![allow(dead_code)]
-
 use assert_cmd::Command;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -1,8 +1,6 @@
 //! The command line: exit codes, messages, JSON, limits.
 
-mod binary;
-
-use binary::{Ran, algorithm, file, json, run, run_on, verify};
+use crate::binary::{Ran, algorithm, file, json, run, run_on, verify};
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;

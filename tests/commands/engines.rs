@@ -1,8 +1,6 @@
 //! The engines of `infer` and what it says about placements, as a person sees them.
 
-mod binary;
-
-use binary::{Ran, algorithm, file, json, run};
+use crate::binary::{Ran, algorithm, file, json, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -1,8 +1,6 @@
 //! Other formats at the command line: `litmus`, `convert`, `--from`, `--forbid`.
 
-mod binary;
-
-use binary::{Ran, file, json, run, run_on};
+use crate::binary::{Ran, algorithm, file, json, run, run_on};
 use std::time::Duration;
 
 const SB: &str = "tests/data/litmus/SB.litmus";
@@ -164,7 +162,7 @@ fn costs(ran: &Ran) -> Vec<u64> {
 #[test]
 fn one_algorithm_in_three_formats() {
     let native = |name: &str| {
-        let file = binary::algorithm(name);
+        let file = algorithm(name);
         costs(&run(&["infer", &file, "--per-process", "--format", "json"]))
     };
     let rmm = |name: &str| {
@@ -286,7 +284,7 @@ process P1 {
 final !(P0.EAX == 0 && P1.EAX == 0);
 ";
     assert_eq!((ran.code, ran.stdout.as_str()), (0, expected));
-    let native = binary::algorithm("mutex/peterson");
+    let native = algorithm("mutex/peterson");
     let same = std::fs::read_to_string(&native).expect("the program");
     assert_eq!(run(&["convert", &native]).stdout, same);
     let machine = run(&["convert", &native, "--to", "rmm"]);

@@ -1,8 +1,6 @@
 //! The page, the manual and the completions. `tests/browser` opens the page in a browser.
 
-mod binary;
-
-use binary::run;
+use crate::binary::{file, run};
 use std::path::Path;
 
 /// A report on what these commands write; they may exit with any of these codes.
@@ -62,7 +60,7 @@ fn a_page_of_single_answers() {
 fn a_program_cannot_break_the_page() {
     let text = "// </script><script>alert(1)</script>\nshared bool x;\nprocess p { store x = 1; assert(x0 == 0); }";
     let text = text.replace("assert(x0 == 0)", "assert(1 == 2)");
-    let (_keep, path) = binary::file("a.fen", text);
+    let (_keep, path) = file("a.fen", text);
     let page = page(&[&["verify", &path.display().to_string()]]);
     assert_eq!(
         page.matches("</script>").count(),

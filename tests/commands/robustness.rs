@@ -1,9 +1,8 @@
 //! Whatever the text is, the program ends soon, with an exit code and without a panic.
 
-mod binary;
-mod programs;
-
-use binary::{Ran, run_on};
+use crate::binary::{Ran, run_on};
+use fencesmith_testing::programs;
+use fencesmith_testing::random::Random;
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(6);
@@ -33,19 +32,6 @@ fn check(text: &str, what: &str) -> Ran {
         );
     }
     ran
-}
-
-/// A small generator: the same seed gives the same numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end.max(1) as u64) as usize
-    }
 }
 
 /// Words and signs with spaces between them kept.

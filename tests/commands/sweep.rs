@@ -1,8 +1,6 @@
 //! Sweeps: what they keep, how they go on, and what they say.
 
-mod binary;
-
-use binary::{Ran, algorithm, run};
+use crate::binary::{Ran, algorithm, run};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,9 +1,7 @@
 //! Saved traces: each can be replayed and breaks the program; a changed one does not fit.
 
-mod binary;
-mod programs;
-
-use binary::{Ran, algorithm, json, run, verify};
+use crate::binary::{Ran, algorithm, json, run, verify};
+use fencesmith_testing::programs;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

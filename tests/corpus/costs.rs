@@ -1,16 +1,14 @@
 //! The cheapest placements of the algorithms against what their headers say.
 
-mod programs;
-
 use fencesmith::infer::hitting::Costs;
 use fencesmith::infer::{self, Engine, Inference, Optimality, Outcome, Paths, PdPrevent, Where};
 use fencesmith::lang::printer::print_with_fences;
-use fencesmith::limits::Monitor;
-use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::{FenceKind, PointSet, Program};
 use fencesmith::source::Source;
-use fencesmith::verify;
-use programs::header::{Answer, Problem, Question};
+use fencesmith::space::Monitor;
+use fencesmith::verify::{self, Abstraction, Model};
+use fencesmith_testing::programs;
+use fencesmith_testing::programs::header::{Answer, Problem, Question};
 use rayon::prelude::*;
 
 /// Too large for a test: `make tables` infers fences for all programs and compares them

@@ -2,11 +2,9 @@
 //! `algorithms/paper` have the verdicts; here they hold with one instruction a step as well,
 //! as the paper counts states.
 
-mod programs;
-
-use fencesmith::memory::Model;
-use fencesmith::verify::{Options, Outcome, Reason};
-use programs::header::{Answer, Question};
+use fencesmith::verify::{Model, Options, Outcome, Reason};
+use fencesmith_testing::programs;
+use fencesmith_testing::programs::header::{Answer, Question};
 
 #[test]
 fn one_instruction_a_step_gives_the_same_verdicts() {

@@ -1,14 +1,12 @@
 //! Every program under `algorithms/` keeps the promises of its header. What its cheapest
-//! placements cost is checked in `corpus_costs.rs`.
+//! placements cost is checked in `costs.rs`.
 
-mod programs;
-
-use fencesmith::memory::Model;
 use fencesmith::property::Violation;
 use fencesmith::source::Source;
-use fencesmith::verify::{Options, Outcome, Reason};
-use programs::header::{Answer, Header, Problem, Question};
-use programs::{MODELS, answer, exact, program, source};
+use fencesmith::verify::{Model, Options, Outcome, Reason};
+use fencesmith_testing::programs;
+use fencesmith_testing::programs::header::{Answer, Header, Problem, Question};
+use fencesmith_testing::programs::{MODELS, answer, exact, program, source};
 use std::collections::BTreeSet;
 
 /// Buffers of this length show every violation that is expected.

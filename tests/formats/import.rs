@@ -1,11 +1,6 @@
 //! Programs in other formats: the same answers as in the native language, positions in
 //! messages, and no panic whatever the text is.
 
-mod foreign;
-mod oracle;
-mod programs;
-mod support;
-
 use fencesmith::diagnostic::{Diagnostic, render};
 use fencesmith::export;
 use fencesmith::import::{self, Format, trencher::Together};
@@ -13,12 +8,12 @@ use fencesmith::lang::parser::parse;
 use fencesmith::lang::pretty;
 use fencesmith::lang::resolve::resolve;
 use fencesmith::lower::{compile, lower};
-use fencesmith::memory::Model;
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::verify::Outcome;
-use foreign::Random;
-use programs::{MODELS, answer, capped, exact};
+use fencesmith::verify::{Model, Outcome};
+use fencesmith_testing::programs::{MODELS, answer, capped, exact};
+use fencesmith_testing::random::Random;
+use fencesmith_testing::{cases, foreign, programs};
 use proptest::prelude::*;
 
 /// Outcome and number of states on the exact model.
@@ -54,8 +49,8 @@ fn printed_programs_are_the_same() {
         same_when_printed(&ast);
     }
     for seed in 0..60 {
-        for options in support::families() {
-            same_when_printed(&support::case(seed, &options).ast);
+        for options in cases::families() {
+            same_when_printed(&cases::case(seed, &options).ast);
         }
     }
 }

@@ -1,19 +1,17 @@
 //! Litmus tests: their verdicts against what is known by hand, and their final states
 //! against an interpreter of its own.
 
-mod foreign;
-mod programs;
-
 use fencesmith::import::litmus::{Test, read};
 use fencesmith::lang::parser::parse;
 use fencesmith::lang::pretty;
-use fencesmith::limits::{Limits, Monitor};
 use fencesmith::litmus::{Finals, Options, Runnable};
-use fencesmith::memory::{Atomics, Model};
+use fencesmith::memory::Atomics;
 use fencesmith::source::Source;
-use fencesmith::verify::Outcome;
-use foreign::Random;
-use programs::MODELS;
+use fencesmith::space::{Limits, Monitor};
+use fencesmith::verify::{Model, Outcome};
+use fencesmith_testing::programs::MODELS;
+use fencesmith_testing::random::Random;
+use fencesmith_testing::{foreign, programs};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 fn test(source: &Source) -> Test {

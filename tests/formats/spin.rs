@@ -1,20 +1,18 @@
 //! Promela models against Spin: an error is found exactly where the exact search with the
 //! same bound finds a violation.
 //!
-//! Without Spin and gcc there is nothing to compare with, and the tests pass in silence.
-//! With `FENCESMITH_SPIN=all` both must be there and the whole suite is compared.
-
-mod foreign;
-mod oracle;
-mod programs;
-mod support;
+//! Without Spin and gcc there is nothing to compare with, and the tests say that they are
+//! skipped. With `FENCESMITH_SPIN` set both must be there; if it is `all`, the whole suite is
+//! compared.
 
 use fencesmith::export::promela::{Options, print};
-use fencesmith::memory::{Atomics, Model};
+use fencesmith::memory::Atomics;
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::verify::{Outcome, Reason};
-use programs::{MODELS, answer, capped, exact};
+use fencesmith::verify::{Model, Outcome, Reason};
+use fencesmith_testing::programs::{MODELS, answer, capped, exact};
+use fencesmith_testing::{cases, programs};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Mutex;
@@ -24,18 +22,36 @@ const MOST_STATES: u64 = 20_000;
 
 const BOUND: usize = 2;
 
-fn all() -> bool {
-    std::env::var("FENCESMITH_SPIN").is_ok_and(|value| value == "all")
+/// How much is compared, if it is said.
+fn wanted() -> Option<String> {
+    std::env::var("FENCESMITH_SPIN").ok()
 }
 
+fn all() -> bool {
+    wanted().is_some_and(|value| value == "all")
+}
+
+/// Whether there is something to compare with.
 fn installed() -> bool {
-    let there = |program: &str, version: &str| {
+    let lacks = |(program, version): &(&str, &str)| {
         let output = Command::new(program).arg(version).output();
-        output.is_ok_and(|output| output.status.success())
+        !output.is_ok_and(|output| output.status.success())
     };
-    let installed = there("spin", "-V") && there("gcc", "--version");
-    assert!(installed || !all(), "Spin and gcc are not installed");
-    installed
+    let Some((lacking, _)) = [("spin", "-V"), ("gcc", "--version")]
+        .into_iter()
+        .find(lacks)
+    else {
+        return true;
+    };
+    assert!(wanted().is_none(), "{lacking} is not installed");
+    let test = std::thread::current();
+    let test = test.name().unwrap_or_default();
+    // Not by a macro: what these print is only shown if a test fails.
+    let _ = writeln!(
+        std::io::stderr(),
+        "SKIPPED: {lacking} is not installed ({test})"
+    );
+    false
 }
 
 fn ended(folder: &Path, program: &str, arguments: &[&str]) -> Output {
@@ -181,8 +197,8 @@ fn random_programs() {
     let seeds = if all() { 60 } else { 3 };
     let mut cases = Vec::new();
     for seed in 0..seeds {
-        for (family, options) in support::families().iter().enumerate() {
-            let random = support::case(seed, options);
+        for (family, options) in cases::families().iter().enumerate() {
+            let random = cases::case(seed, options);
             let model = MODELS[(seed as usize + family) % 3];
             cases.push(Case {
                 name: format!("family {family}, seed {seed}\n{}", random.text),

@@ -1,13 +1,12 @@
 //! Certificates hold, and whatever is changed in one is noticed.
 
 use fencesmith::infer::{self, Checked, Outcome, Where, certificate, check};
-use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
-use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
 use fencesmith::report::certificate::Certificate;
 use fencesmith::source::Source;
-use fencesmith::verify::Options;
+use fencesmith::space::{Limits, Monitor};
+use fencesmith::verify::{Abstraction, Model, Options};
 use serde_json::Value;
 
 fn load(file: &str) -> (Source, Program) {

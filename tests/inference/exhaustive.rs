@@ -1,24 +1,21 @@
 //! Inference against trying every set of fences.
 
-mod oracle;
-mod support;
-
 use fencesmith::infer::hitting::{Costs, cost};
 use fencesmith::infer::{
     Engine, Inference, Optimality, Options, Ordering, Outcome, Paths, PdPrevent, Placement, Prices,
     Reason, infer,
 };
-use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
-use fencesmith::memory::{Abstraction, Atomics, Model};
+use fencesmith::memory::Atomics;
 use fencesmith::program::{FenceKind, PointId, PointSet, Program};
 use fencesmith::source::{Source, Span};
-use fencesmith::space::End;
-use fencesmith::verify::{self, memory};
+use fencesmith::space::{End, Limits, Monitor};
+use fencesmith::verify::{self, Abstraction, Model, memory};
+use fencesmith_testing::cases::{Mode, case, families, run};
+use fencesmith_testing::oracle;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
-use support::{Mode, case, families, run};
 
 /// Programs with more points, or with more states, are left out.
 const MOST_POINTS: usize = 9;

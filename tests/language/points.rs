@@ -2,20 +2,17 @@
 //! behaves like the program that waits at the point, wherever in the text the point may be
 //! written.
 
-mod oracle;
-mod programs;
-
 use fencesmith::fences;
 use fencesmith::lang::printer::print_with_fences;
-use fencesmith::limits::{Limits, Monitor};
 use fencesmith::memory::step::{Config, Stepper};
-use fencesmith::memory::{Abstraction, Atomics, Buffers, Model};
+use fencesmith::memory::{Atomics, Buffers};
 use fencesmith::program::{FenceKind, FenceSite, PointId, PointSet, Program, Value};
 use fencesmith::source::Source;
-use fencesmith::space::{End, Search, explore};
-use fencesmith::verify::{Outcome, Reason, memory};
-use oracle::generate;
-use programs::{answer, capped, exact, names, program, source};
+use fencesmith::space::{End, Limits, Monitor, Search, explore};
+use fencesmith::verify::{Abstraction, Model, Outcome, Reason, memory};
+use fencesmith_testing::oracle::generate;
+use fencesmith_testing::programs::{answer, capped, exact, names, program, source};
+use fencesmith_testing::random::Random;
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -155,19 +152,6 @@ impl Case {
             self.check(&pair, model)
         });
         runs.fold(Tally::default(), Tally::add)
-    }
-}
-
-/// A small generator: the same seed gives the same numbers.
-struct Random(u64);
-
-impl Random {
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        from[((mixed ^ (mixed >> 31)) % from.len() as u64) as usize]
     }
 }
 

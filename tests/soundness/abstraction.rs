@@ -1,20 +1,17 @@
 //! The abstract models cover the exact ones, and are ordered as they should be.
 
-mod oracle;
-mod support;
-
 use fencesmith::lower::compile;
+use fencesmith::memory::Atomics;
 use fencesmith::memory::step::At;
-use fencesmith::memory::{Abstraction, Atomics, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
 use fencesmith::space::{End, Exploration};
-use fencesmith::verify::memory;
-use oracle::generate::Options;
+use fencesmith::verify::{Abstraction, Model, memory};
+use fencesmith_testing::cases::{Mode, case, families, run};
+use fencesmith_testing::oracle::generate::Options;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use support::{Mode, case, families, run};
 
 /// Memory, and control and locals of each process.
 type Projection = (Vec<i32>, Vec<(At, Vec<i32>)>);

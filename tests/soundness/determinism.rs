@@ -1,14 +1,11 @@
 //! The answer does not depend on the number of threads, and fusing steps changes only how
 //! many states there are.
 
-mod programs;
-
-use fencesmith::memory::Model;
 use fencesmith::program::Program;
 use fencesmith::report::trace;
 use fencesmith::source::Source;
-use fencesmith::verify::{Options, Outcome};
-use programs::{MODELS, answer, exact, program, source};
+use fencesmith::verify::{Model, Options, Outcome};
+use fencesmith_testing::programs::{MODELS, answer, exact, program, source};
 
 /// Small programs of every kind, and some whose levels are large enough for several
 /// threads: these with the model under which they are.

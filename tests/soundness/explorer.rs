@@ -1,19 +1,15 @@
 //! The real step relation and explorer against the naive oracle, on random programs.
 
-mod oracle;
-mod support;
-
 use fencesmith::lang::ast::{Ast, Block, Condition, Item, Member, Stmt, StmtKind};
 use fencesmith::memory;
 use fencesmith::memory::step::At;
-use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::{Instr, Loc, Process, Program};
 use fencesmith::property::Violation;
 use fencesmith::space::{End, Snapshot};
-use fencesmith::verify::memory as memory_of;
-use oracle::interpreter::{self as naive, Observation, Setup};
+use fencesmith::verify::{Abstraction, Model, memory as memory_of};
+use fencesmith_testing::cases::{Mode, case, families, run};
+use fencesmith_testing::oracle::interpreter::{self as naive, Observation, Setup};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use support::{Mode, case, families, run};
 
 const BOUND: usize = 2;
 

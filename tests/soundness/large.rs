@@ -2,16 +2,14 @@
 //! many times, remembered successors, several threads at work. Spin counts as many states
 //! and transitions of the same program (`make bench-peers`).
 
-use fencesmith::limits::Monitor;
 use fencesmith::lower::compile;
-use fencesmith::memory::{Abstraction, Model};
 use fencesmith::source::Source;
-use fencesmith::space::End;
-use fencesmith::verify::{Options, verify};
+use fencesmith::space::{End, Monitor};
+use fencesmith::verify::{Abstraction, Model, Options, verify};
 
 #[test]
 fn filter_lock_has_as_many_states_as_spin_counts() {
-    let text = include_str!("../benches/peers/filter3.fen").to_string();
+    let text = include_str!("../../benches/peers/filter3.fen").to_string();
     let program = compile(&Source::new("filter3.fen", text)).expect("the program is right");
     let program = program.fenced(&Default::default());
     for threads in [1, 2] {

@@ -1,9 +1,8 @@
 //! The shapes of the literature: which outcomes each memory model allows.
 
-mod programs;
-
 use fencesmith::verify::Outcome;
-use programs::{MODELS, answer, exact, program, source};
+use fencesmith_testing::programs;
+use fencesmith_testing::programs::{MODELS, answer, exact, program, source};
 
 /// Whether SC, TSO and PSO allow the outcome that the program forbids: `A` or `F`.
 const TABLE: &[(&str, &str)] = &[

@@ -1,14 +1,12 @@
 //! The oracle against what is known without it.
 
-mod oracle;
-
 use fencesmith::diagnostic;
 use fencesmith::lang::ast::Ast;
 use fencesmith::lang::parser;
 use fencesmith::lang::resolve::resolve;
 use fencesmith::source::Source;
-use oracle::generate::{Options, program};
-use oracle::interpreter::{
+use fencesmith_testing::oracle::generate::{Options, program};
+use fencesmith_testing::oracle::interpreter::{
     Answer, Atomics, Model, Observation, Setup, Violation, explore, shortest_violation,
 };
 use std::collections::BTreeSet;

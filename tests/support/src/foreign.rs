@@ -1,8 +1,5 @@
 //! The foreign files under `tests/data`, and short ways to read them.
 
-// Each test binary uses a part of this module.
-#![allow(dead_code)]
-
 use fencesmith::import::{self, Format, trencher::Together};
 use fencesmith::lang::ast::Ast;
 use fencesmith::lang::resolve::resolve;
@@ -13,9 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A file under `tests/data`.
 pub fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name)
+    crate::root().join("tests/data").join(name)
 }
 
 /// The files of a folder with an ending, in order.
@@ -60,17 +55,4 @@ pub fn ast(format: Format, source: &Source, forbid: &[Together]) -> Ast {
 pub fn program(ast: &Ast) -> Program {
     let symbols = resolve(ast).unwrap_or_else(|errors| panic!("{errors:#?}"));
     lower(ast, &symbols).fenced(&Default::default())
-}
-
-/// A small generator: the same seed gives the same numbers.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end.max(1) as u64) as usize
-    }
 }

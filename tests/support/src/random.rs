@@ -1,96 +1,44 @@
-//! What several tests share: random programs and plain explorations.
+//! A small source of random numbers.
 
-#![allow(dead_code)]
+/// SplitMix64: the same seed gives the same numbers.
+pub struct Random(pub u64);
 
-use crate::oracle::generate::{self, Options};
-use fencesmith::lang::ast::Ast;
-use fencesmith::lang::parser::parse;
-use fencesmith::lang::resolve::resolve;
-use fencesmith::limits::{Limits, Monitor};
-use fencesmith::lower::lower;
-use fencesmith::memory::step::Stepper;
-use fencesmith::memory::{self, Memory};
-use fencesmith::program::Program;
-use fencesmith::source::Source;
-use fencesmith::space::{Exploration, Search, explore};
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
 
-pub struct Case {
-    pub text: String,
-    pub ast: Ast,
-    pub program: Program,
-}
+    /// A number below `end`, or 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
 
-/// The random program of a seed.
-pub fn case(seed: u64, options: &Options) -> Case {
-    let text = generate::program(seed, options);
-    let source = Source::new("random.fen", text.clone());
-    let ast = parse(&source).expect("generated programs parse");
-    let symbols = resolve(&ast).expect("generated programs resolve");
-    let program = lower(&ast, &symbols);
-    Case { text, ast, program }
-}
+    pub fn between(&mut self, low: i32, high: i32) -> i32 {
+        low + self.below((high - low + 1) as usize) as i32
+    }
 
-/// Kinds of random programs.
-pub fn families() -> [Options; 4] {
-    let default = Options::default();
-    [
-        default.clone(),
-        Options {
-            straight_line: true,
-            with_ss_sl: true,
-            ..default.clone()
-        },
-        Options {
-            with_loops: false,
-            max_processes: 2,
-            ..default.clone()
-        },
-        Options {
-            with_ss_sl: true,
-            with_atomics: true,
-            max_processes: 2,
-            ..default
-        },
-    ]
-}
+    pub fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
 
-/// How to explore.
-#[derive(Clone, Copy)]
-pub struct Mode {
-    pub fuse: bool,
-    pub reset_dead: bool,
-    pub full: bool,
-    pub threads: usize,
-    pub labelled: bool,
-    pub max_states: Option<u64>,
-}
+    pub fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())].clone()
+    }
 
-/// Explores a program; a full exploration also collects its states.
-pub fn run(
-    program: &Program,
-    memory: &dyn Memory,
-    atomics: memory::Atomics,
-    mode: &Mode,
-) -> Exploration {
-    let stepper = Stepper {
-        program,
-        memory,
-        atomics,
-        fuse: mode.fuse,
-        reset_dead: mode.reset_dead,
-        labelled: mode.labelled,
-    };
-    explore(&Search {
-        stepper: &stepper,
-        limits: &Limits {
-            max_states: mode.max_states,
-            ..Limits::default()
-        },
-        monitor: &Monitor::default(),
-        threads: mode.threads,
-        full: mode.full,
-        deadlock: false,
-        collect: mode.full,
-        graph: None,
-    })
+    /// One of the things, in proportion to their weights.
+    pub fn weighted<T: Copy>(&mut self, table: &[(usize, T)]) -> T {
+        let total = table.iter().map(|(weight, _)| weight).sum();
+        let mut left = self.below(total);
+        for (weight, thing) in table {
+            if left < *weight {
+                return *thing;
+            }
+            left -= weight;
+        }
+        unreachable!("the weights add up")
+    }
 }

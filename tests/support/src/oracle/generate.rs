@@ -1,10 +1,9 @@
 //! Random small programs, as text. The same seed and options give the same program.
 
 mod expressions;
-mod random;
 mod themes;
 
-use random::Random;
+use crate::random::Random;
 use themes::{THEMES, Theme};
 
 /// What a program may contain.

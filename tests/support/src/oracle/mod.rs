@@ -2,9 +2,6 @@
 //! the memory models, and random programs to compare it with the tool. It shares only
 //! the syntax tree with the tool.
 
-// Each test binary uses a part of this module.
-#![allow(dead_code)]
-
 mod code;
 mod eval;
 pub mod generate;

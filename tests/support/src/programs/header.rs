@@ -1,6 +1,7 @@
 //! What the comments at the top of a program say about it; `algorithms/README.md` has the grammar.
 
-use fencesmith::memory::{Abstraction, Atomics, Model};
+use fencesmith::memory::Atomics;
+use fencesmith::verify::{Abstraction, Model};
 
 /// What is said about a program.
 #[derive(Debug, Default)]

@@ -1,25 +1,21 @@
 //! The programs under `algorithms/`, and short ways to verify them on the exact models.
 
-// Each test binary uses a part of this module.
-#![allow(dead_code)]
-
 pub mod header;
 
-use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
-use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::verify::{Answer, Options, verify};
+use fencesmith::space::{Limits, Monitor};
+use fencesmith::verify::{Abstraction, Answer, Model, Options, verify};
 use header::Problem;
 use rayon::prelude::*;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
 
 /// Where the programs are.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("algorithms")
+    crate::root().join("algorithms")
 }
 
 /// The programs of some folders, as `folder/name`, in order.

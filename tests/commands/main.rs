@@ -1,0 +1,10 @@
+//! The program as a person runs it.
+
+mod binary;
+mod cli;
+mod engines;
+mod import;
+mod report;
+mod robustness;
+mod sweep;
+mod traces;

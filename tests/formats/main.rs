@@ -1,0 +1,5 @@
+//! Programs from and for other tools.
+
+mod import;
+mod litmus;
+mod spin;

@@ -1,0 +1,5 @@
+//! The language: what is rejected and how it is said, and where fences can stand.
+
+mod diagnostics;
+mod points;
+mod robustness;

@@ -1,0 +1,8 @@
+//! The state space against an independent oracle, the literature and itself.
+
+mod abstraction;
+mod determinism;
+mod explorer;
+mod large;
+mod litmus;
+mod oracle;
