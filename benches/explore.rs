@@ -7,10 +7,10 @@
 
 use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
-use fencesmith::memory::{Abstraction, Model};
+use fencesmith::memory::{Abstraction, Model, Semantics};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::verify::{Options, verify};
+use fencesmith::verify::{VerifyOptions, verify};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
@@ -107,19 +107,21 @@ fn program(file: &str) -> Program {
 }
 
 fn measure(program: &Program, case: &Case, threads: usize) -> Run {
-    let options = Options {
-        fuse: false,
+    let options = VerifyOptions {
         full: true,
         threads,
         limits: Limits {
             max_states: case.max_states,
             ..Limits::default()
         },
-        ..Options::new(case.model, Abstraction::Exact { bound: case.bound })
+        ..VerifyOptions::under(Semantics {
+            fuse: false,
+            ..Semantics::new(case.model, Abstraction::Exact { bound: case.bound })
+        })
     };
     forget_peak();
     let (start, cpu) = (Instant::now(), cpu_seconds());
-    let found = verify(program, &options, &Monitor::default()).exploration;
+    let found = verify(program, &options, &Monitor::default()).statistics;
     Run {
         states: found.states,
         transitions: found.transitions,

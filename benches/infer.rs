@@ -1,13 +1,15 @@
 //! Labelling speed, and the lazy engine beside the eager one on the whole suite, as ratios
 //! within one run: `make bench`.
 
-use fencesmith::infer::{self, Engine, Inference, Ordering, Outcome, Paths, PdPrevent, Where};
+use fencesmith::infer::{
+    self, AllowedGaps, Conclusion, EngineKind, Inference, OrderingRules, Paths, PdPrevent,
+};
 use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
 use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::verify::Options;
+use fencesmith::verify::VerifyOptions;
 use fencesmith::words::grouped;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,10 +21,10 @@ const LABELLED: [(&str, usize); 3] = [("dek0", 1), ("pet0", 2), ("fast1c", 1)];
 const SECONDS: u64 = 20;
 const MEMORY: u64 = 4 << 30;
 
-const ORDERING: Engine = Engine::Ordering(Ordering {
+const ORDERING: OrderingRules = OrderingRules {
     paths: Paths::Acyclic,
     pd_prevent: PdPrevent::Mix,
-});
+};
 
 fn main() {
     // Cargo passes `--bench`.
@@ -44,17 +46,17 @@ fn labelling(quick: bool) {
                 .join(name)
                 .with_extension("fen"),
         );
-        for (engine, engine_name) in [(Engine::Points, "points"), (ORDERING, "ordering")] {
-            let place = Where::AfterStore;
+        for engine in [EngineKind::Points, EngineKind::Ordering] {
+            let place = AllowedGaps::AfterStore;
             let found = run(&program, Model::Pso, Abstraction::Fd { k }, engine, place);
             let Some(labelling) = found.labelling else {
-                println!("{name} FD{k} {engine_name}: {:?}", found.outcome);
+                println!("{name} FD{k} {engine}: {:?}", found.conclusion);
                 continue;
             };
             let seconds = labelling.time.as_secs_f64();
             println!(
                 "{:<22} {:>11} {:>12} {:>9} {:>9.2} {:>12.0}",
-                format!("{name} FD{k} {engine_name}"),
+                format!("{name} FD{k} {engine}"),
                 grouped(labelling.states),
                 grouped(labelling.updates),
                 labelling.formulas,
@@ -85,11 +87,11 @@ fn end_to_end(quick: bool) {
             let timed = |engine| {
                 let begin = Instant::now();
                 let abstraction = Abstraction::Fd { k: 1 };
-                let found = run(&program, model, abstraction, engine, Where::Anywhere);
+                let found = run(&program, model, abstraction, engine, AllowedGaps::Anywhere);
                 (found, begin.elapsed())
             };
             let ((lazy, lazy_took), (eager, eager_took)) =
-                (timed(Engine::Lazy), timed(Engine::Points));
+                (timed(EngineKind::Lazy), timed(EngineKind::Points));
             if lazy.rounds <= 1 || stopped(&lazy) {
                 continue;
             }
@@ -136,21 +138,22 @@ fn run(
     program: &Program,
     model: Model,
     abstraction: Abstraction,
-    engine: Engine,
-    place: Where,
+    engine: EngineKind,
+    place: AllowedGaps,
 ) -> Inference {
     let allowed = infer::allowed(program, place).into_iter();
-    let options = infer::Options {
+    let options = infer::InferOptions {
         engine,
-        ..infer::Options::new(
-            Options {
+        ordering: ORDERING,
+        ..infer::InferOptions::new(
+            VerifyOptions {
                 threads: std::thread::available_parallelism().map_or(1, usize::from),
                 limits: Limits {
                     max_states: None,
                     max_memory: Some(MEMORY),
                     deadline: Some(Instant::now() + Duration::from_secs(SECONDS)),
                 },
-                ..Options::new(model, abstraction)
+                ..VerifyOptions::new(model, abstraction)
             },
             allowed.map(|allowed| allowed.then_some(1)).collect(),
         )
@@ -160,17 +163,17 @@ fn run(
 
 /// The cost of the placement, if there is one.
 fn cost(found: &Inference) -> Option<u64> {
-    match &found.outcome {
-        Outcome::Correct(none) => Some(none.cost),
-        Outcome::Placed(placed) => Some(placed.best.cost),
+    match &found.conclusion {
+        Conclusion::Correct(none) => Some(none.cost),
+        Conclusion::Placed(placed) => Some(placed.best.cost),
         _ => None,
     }
 }
 
 fn stopped(found: &Inference) -> bool {
     matches!(
-        found.outcome,
-        Outcome::Inconclusive(infer::Reason::Limit(_))
+        found.conclusion,
+        Conclusion::Inconclusive(infer::Obstacle::Limit(_))
     )
 }
 

@@ -211,10 +211,9 @@ fn options(
         ..Semantics::new(certificate.model, abstraction)
     };
     Ok(VerifyOptions {
-        semantics,
         threads,
         limits: limits.clone(),
-        ..VerifyOptions::new(certificate.model, abstraction)
+        ..VerifyOptions::under(semantics)
     })
 }
 

@@ -21,9 +21,7 @@
 //! ```
 //!
 //! ```
-//! use fencesmith::source::Source;
-//! use fencesmith::space::Monitor;
-//! use fencesmith::verify::{Abstraction, Model, Options, Outcome, verify_refining};
+//! use fencesmith::{Model, Monitor, Source, Verdict, VerifyOptions, compile, verify};
 //!
 //! let text = "
 //!     shared bool x, y;
@@ -32,17 +30,17 @@
 //!     final p.r || q.r;   // one of them sees the other
 //! ";
 //! let source = Source::new("sb.fen", text);
-//! let program = fencesmith::lower::compile(&source).expect("the program is well formed");
-//! let fences = Default::default();
-//! let outcome = |model| {
-//!     let options = Options::new(model, Abstraction::Fd { k: 1 });
-//!     verify_refining(&program.fenced(&fences), &options, &Monitor::default()).outcome
+//! let program = compile(&source).expect("the program is well formed");
+//! let unfenced = program.fenced(&Default::default());
+//! let verdict = |model| {
+//!     verify(&unfenced, &VerifyOptions::refining(model), &Monitor::default()).verdict
 //! };
-//! assert_eq!(outcome(Model::Sc), Outcome::Correct);
-//! assert_eq!(outcome(Model::Tso), Outcome::Violated);
+//! assert_eq!(verdict(Model::Sc), Verdict::Correct);
+//! assert_eq!(verdict(Model::Tso), Verdict::Violated);
 //! ```
 
 mod names;
+
 pub mod words;
 
 pub mod source;
@@ -94,3 +92,11 @@ pub mod experiment;
 pub mod page;
 
 pub mod cli;
+
+pub use infer::{Conclusion, InferOptions, Inference, infer};
+pub use limits::{Limits, Monitor, StopReason};
+pub use lower::compile;
+pub use memory::{Abstraction, Atomics, Model, Semantics};
+pub use program::Program;
+pub use source::Source;
+pub use verify::{Answer, Verdict, VerifyOptions, verify};

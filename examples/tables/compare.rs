@@ -2,13 +2,15 @@
 
 use super::json_text;
 use fencesmith::experiment::{
-    Budget, Buffers, Cell, EngineKind, Entry, Event, Grid, Listed, Mode, Settings, Subject,
-    compare, comparison_cells, comparison_json, comparison_markdown, run_all, short,
+    Budget, Entry, Event, Grid, Settings, Subject, compare, comparison_cells, comparison_json,
+    comparison_markdown, run_all, short,
 };
+use fencesmith::infer::EngineKind;
 use fencesmith::limits::Monitor;
 use fencesmith::lower::compile;
-use fencesmith::memory::{Atomics, Model};
-use fencesmith::report::html;
+use fencesmith::memory::{AbstractionKind, Atomics, Model};
+use fencesmith::page;
+use fencesmith::record::{Cell, ListedProgram, Mode};
 use fencesmith::source::Source;
 use std::collections::HashMap;
 use std::error::Error;
@@ -56,7 +58,7 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, Box<dyn Error>>
         let path = format!("algorithms/{name}.fen");
         let source = Source::new(&path, std::fs::read_to_string(root.join(&path))?);
         let program = compile(&source).map_err(|_| format!("{name} does not compile"))?;
-        listed.push(Listed::sound(&path, source.text()));
+        listed.push(ListedProgram::readable(&path, source.text()));
         subjects.insert(path, Subject { source, program });
     }
     let names = || listed.iter().map(|listed| listed.program.as_str());
@@ -77,25 +79,25 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, Box<dyn Error>>
     let json = json_text(&comparison_json(&comparisons))?;
     let all: Vec<&Entry> = entries.iter().collect();
     let plots = [
-        ("plots/states.svg", html::states_plot(&all).standalone()),
+        ("plots/states.svg", page::states_plot(&all).standalone()),
         (
             "plots/precise.svg",
-            html::precision_plot(&entries).standalone(),
+            page::precision_plot(&entries).standalone(),
         ),
-        ("plots/time.svg", html::time_plot(&all).standalone()),
+        ("plots/time.svg", page::time_plot(&all).standalone()),
     ];
     // The page also has every minimal placement.
     let grid = Grid {
         mode: Mode::Infer,
         models: vec![Model::Tso, Model::Pso],
-        abstractions: vec![Buffers::Fd],
+        abstractions: vec![AbstractionKind::Fd],
         heads: vec![None],
         engine: EngineKind::Lazy,
     };
     let placed = answer(&grid.cells(names()), &subjects, Some(12));
     entries.retain(|entry| !entry.cell.refine());
     entries.extend(placed);
-    let page = html::page("FD against PD under PSO", &listed, &entries);
+    let page = page::page("FD against PD under PSO", &listed, &entries);
     let mut files = vec![
         ("compare.md", markdown),
         ("compare.json", json),

@@ -1,13 +1,13 @@
 //! The cheapest placements of all programs.
 
 use super::header::{Header, header};
-use fencesmith::infer::{self, Inference, Optimality, Outcome, Reason};
+use fencesmith::infer::{self, Conclusion, Inference, Obstacle, Optimality};
 use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
 use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::verify::Options;
+use fencesmith::verify::VerifyOptions;
 use fencesmith::words::grouped;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -96,25 +96,24 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) -> std::io::Result<()> {
 
 fn cell(program: &Program, model: Model) -> Cell {
     let begin = Instant::now();
-    let options = infer::Options {
-        refine: true,
-        ..infer::Options::new(
-            Options {
+    let options = infer::InferOptions {
+        ..infer::InferOptions::new(
+            VerifyOptions {
                 threads: std::thread::available_parallelism().map_or(1, usize::from),
                 limits: Limits {
                     max_states: None,
                     max_memory: Some(MEMORY),
                     deadline: Some(begin + Duration::from_secs(SECONDS)),
                 },
-                ..Options::new(model, Abstraction::Fd { k: 1 })
+                ..VerifyOptions::refining(model)
             },
             vec![Some(1); program.points.len()],
         )
     };
     let found = infer::infer(program, &options, &Monitor::default());
-    let (cost, total) = match &found.outcome {
-        Outcome::Correct(_) => (Some(0), Some(0)),
-        Outcome::Placed(placed) => {
+    let (cost, total) = match &found.conclusion {
+        Conclusion::Correct(_) => (Some(0), Some(0)),
+        Conclusion::Placed(placed) => {
             let locations = program.processes.iter().flat_map(|p| &p.locations);
             let fenced = locations.filter_map(|location| location.point);
             let fenced = fenced.filter(|point| placed.best.fences.contains(point));
@@ -133,26 +132,26 @@ fn cell(program: &Program, model: Model) -> Cell {
 
 impl Cell {
     pub fn outcome(&self) -> &'static str {
-        match self.found.outcome {
-            Outcome::Correct(_) => "correct",
-            Outcome::Placed(_) => "placed",
-            Outcome::IncorrectUnderSc(..) => "incorrect under SC",
-            Outcome::Unfixable(..) => "unfixable",
-            Outcome::Inconclusive(Reason::Limit(_)) => "stopped",
-            Outcome::Inconclusive(_) => "inconclusive",
+        match self.found.conclusion {
+            Conclusion::Correct(_) => "correct",
+            Conclusion::Placed(_) => "placed",
+            Conclusion::IncorrectUnderSc(..) => "incorrect under SC",
+            Conclusion::Unfixable(..) => "unfixable",
+            Conclusion::Inconclusive(Obstacle::Limit(_)) => "stopped",
+            Conclusion::Inconclusive(_) => "inconclusive",
         }
     }
 
     /// A limit ended it, so that the figures differ from run to run.
     pub fn stopped(&self) -> bool {
-        let outcome = &self.found.outcome;
-        matches!(outcome, Outcome::Inconclusive(Reason::Limit(_)))
+        let outcome = &self.found.conclusion;
+        matches!(outcome, Conclusion::Inconclusive(Obstacle::Limit(_)))
     }
 
     pub fn optimality(&self) -> &'static str {
-        match &self.found.outcome {
-            Outcome::Correct(_) => "exact",
-            Outcome::Placed(placed) => match placed.optimality {
+        match &self.found.conclusion {
+            Conclusion::Correct(_) => "exact",
+            Conclusion::Placed(placed) => match placed.optimality {
                 Optimality::Exact => "exact",
                 Optimality::UnderAbstraction => "under the abstraction",
                 Optimality::Unknown => "unknown",
@@ -259,8 +258,8 @@ pub fn json(runs: &[Run]) -> Value {
             "transitions": found.transitions,
             "clauses": found.clauses.len(),
         });
-        let reason = match found.outcome {
-            Outcome::Inconclusive(Reason::Limit(reason)) => Some(reason.to_string()),
+        let reason = match found.conclusion {
+            Conclusion::Inconclusive(Obstacle::Limit(reason)) => Some(reason.to_string()),
             _ => None,
         };
         let mut row = json!({

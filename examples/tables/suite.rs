@@ -2,7 +2,7 @@
 
 use super::header::{Answer, Fact, Question, find};
 use super::optimal::{Cell, Run, or_dash};
-use fencesmith::infer::{Optimality, Outcome};
+use fencesmith::infer::{Conclusion, Optimality};
 use fencesmith::memory::{Abstraction, Atomics, Model};
 use fencesmith::verify::MOST_K;
 use fencesmith::words::grouped;
@@ -123,10 +123,10 @@ pub fn check(runs: &[Run]) -> Result<(), Box<dyn Error>> {
 
 /// What was found, in the words of a header.
 fn answer(cell: &Cell) -> Option<Answer> {
-    Some(match &cell.found.outcome {
-        Outcome::Correct(_) => Answer::Cost(0),
-        Outcome::IncorrectUnderSc(..) => Answer::Incorrect,
-        Outcome::Placed(placed) => match placed.optimality {
+    Some(match &cell.found.conclusion {
+        Conclusion::Correct(_) => Answer::Cost(0),
+        Conclusion::IncorrectUnderSc(..) => Answer::Incorrect,
+        Conclusion::Placed(placed) => match placed.optimality {
             Optimality::Exact => Answer::Cost(placed.best.cost),
             _ => Answer::AtMost(placed.best.cost),
         },

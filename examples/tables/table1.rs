@@ -2,9 +2,9 @@
 
 use fencesmith::limits::Monitor;
 use fencesmith::lower::compile;
-use fencesmith::memory::{Abstraction, Model};
+use fencesmith::memory::{Abstraction, Model, Semantics};
 use fencesmith::source::Source;
-use fencesmith::verify::{Options, Outcome, Reason, verify};
+use fencesmith::verify::{Inconclusive, Verdict, VerifyOptions, verify};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt::Write;
@@ -97,19 +97,19 @@ pub fn table1(root: &Path) -> Result<(String, Value), Box<dyn Error>> {
             for fuse in [false, true] {
                 let options = options(*abstraction, fuse);
                 let answer = verify(&program, &options, &Monitor::default());
-                let correct = match answer.outcome {
-                    Outcome::Correct => true,
-                    Outcome::Inconclusive(Reason::Spurious) => false,
+                let correct = match answer.verdict {
+                    Verdict::Correct => true,
+                    Verdict::Inconclusive(Inconclusive::Spurious) => false,
                     other => return Err(format!("{}: {other:?}", row.name).into()),
                 };
-                let states = answer.exploration.states;
+                let states = answer.statistics.states;
                 write!(out, " {} {} |", thousands(states), mark(correct))?;
                 rows.push(json!({
                     "program": row.name,
                     "abstraction": column,
                     "fused": fuse,
                     "states": states,
-                    "transitions": answer.exploration.transitions,
+                    "transitions": answer.statistics.transitions,
                     "verified": correct,
                     "published_thousands": published,
                     "published_verified": verified,
@@ -125,11 +125,13 @@ pub fn table1(root: &Path) -> Result<(String, Value), Box<dyn Error>> {
     Ok((out, Value::Array(rows)))
 }
 
-fn options(abstraction: Abstraction, fuse: bool) -> Options {
-    Options {
-        fuse,
+fn options(abstraction: Abstraction, fuse: bool) -> VerifyOptions {
+    VerifyOptions {
         full: true,
-        ..Options::new(Model::Pso, abstraction)
+        ..VerifyOptions::under(Semantics {
+            fuse,
+            ..Semantics::new(Model::Pso, abstraction)
+        })
     }
 }
 

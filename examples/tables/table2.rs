@@ -1,13 +1,15 @@
 //! Table 2 of the paper: inference on the unfenced programs, theirs beside ours.
 
 use super::optimal::or_dash;
-use fencesmith::infer::{self, Engine, Inference, Ordering, Outcome, Paths, PdPrevent, Where};
+use fencesmith::infer::{
+    self, AllowedGaps, Conclusion, EngineKind, Inference, OrderingRules, Paths, PdPrevent,
+};
 use fencesmith::limits::{Limits, Monitor, StopReason};
 use fencesmith::lower::compile;
 use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::verify::Options;
+use fencesmith::verify::VerifyOptions;
 use fencesmith::words::grouped;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -169,20 +171,20 @@ impl Cell {
     /// o optimal, s suboptimal, x no placement satisfies the formula, T and M out of time
     /// and memory, L formulas too large.
     fn mark(&self, optimum: u64) -> char {
-        use fencesmith::infer::Reason;
-        match &self.found.outcome {
-            Outcome::Placed(placed) if placed.best.cost == optimum => 'o',
-            Outcome::Placed(_) => 's',
-            Outcome::Inconclusive(Reason::Limit(StopReason::Timeout)) => 'T',
-            Outcome::Inconclusive(Reason::Limit(StopReason::MaxMemory)) => 'M',
-            Outcome::Inconclusive(Reason::Limit(_)) => 'L',
+        use fencesmith::infer::Obstacle;
+        match &self.found.conclusion {
+            Conclusion::Placed(placed) if placed.best.cost == optimum => 'o',
+            Conclusion::Placed(_) => 's',
+            Conclusion::Inconclusive(Obstacle::Limit(StopReason::Timeout)) => 'T',
+            Conclusion::Inconclusive(Obstacle::Limit(StopReason::MaxMemory)) => 'M',
+            Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => 'L',
             _ => 'x',
         }
     }
 
     fn cost(&self) -> Option<u64> {
-        match &self.found.outcome {
-            Outcome::Placed(placed) => Some(placed.best.cost),
+        match &self.found.conclusion {
+            Conclusion::Placed(placed) => Some(placed.best.cost),
             _ => None,
         }
     }
@@ -203,28 +205,30 @@ impl Cell {
 }
 
 /// The paper's way: labelled stores, fences behind stores, acyclic paths.
-const PAPER: Engine = Engine::Ordering(Ordering {
+const PAPER: EngineKind = EngineKind::Ordering;
+const PAPER_RULES: OrderingRules = OrderingRules {
     paths: Paths::Acyclic,
     pd_prevent: PdPrevent::Mix,
-});
+};
 
 /// Ours: fence points.
-const OURS: Engine = Engine::Points;
+const OURS: EngineKind = EngineKind::Points;
 
-fn cell(program: &Program, model: Model, abstraction: Abstraction, engine: Engine) -> Cell {
+fn cell(program: &Program, model: Model, abstraction: Abstraction, engine: EngineKind) -> Cell {
     let begin = Instant::now();
-    let allowed = infer::allowed(program, Where::AfterStore).into_iter();
-    let options = infer::Options {
+    let allowed = infer::allowed(program, AllowedGaps::AfterStore).into_iter();
+    let options = infer::InferOptions {
         engine,
-        ..infer::Options::new(
-            Options {
+        ordering: PAPER_RULES,
+        ..infer::InferOptions::new(
+            VerifyOptions {
                 threads: std::thread::available_parallelism().map_or(1, usize::from),
                 limits: Limits {
                     max_states: None,
                     max_memory: Some(MEMORY),
                     deadline: Some(begin + Duration::from_secs(SECONDS)),
                 },
-                ..Options::new(model, abstraction)
+                ..VerifyOptions::new(model, abstraction)
             },
             allowed.map(|allowed| allowed.then_some(1)).collect(),
         )
@@ -268,7 +272,7 @@ pub fn table2(root: &Path) -> Result<(String, Value), Box<dyn Error>> {
             for engine in [PAPER, OURS] {
                 let cell = cell(&program, Model::Pso, *abstraction, engine);
                 println!(
-                    "{} {abstraction} {engine:?}: {} {:.1} s",
+                    "{} {abstraction} {engine}: {} {:.1} s",
                     row.name,
                     cell.mark(row.optimum),
                     cell.seconds

@@ -78,7 +78,7 @@ pub struct Statistics {
 }
 
 /// Which parts of the properties were put to the test.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Some state has every process stopped and every buffer empty.
     pub reached_final: bool,

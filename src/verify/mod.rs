@@ -34,8 +34,13 @@ pub struct VerifyOptions {
 impl VerifyOptions {
     /// The usual way to verify under one abstraction, on one thread and without limits.
     pub fn new(model: Model, abstraction: Abstraction) -> VerifyOptions {
+        VerifyOptions::under(Semantics::new(model, abstraction))
+    }
+
+    /// The same with other atomics or steps.
+    pub fn under(semantics: Semantics) -> VerifyOptions {
         VerifyOptions {
-            semantics: Semantics::new(model, abstraction),
+            semantics,
             strategy: Strategy::Fixed,
             full: false,
             deadlock: false,

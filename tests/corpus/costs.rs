@@ -1,12 +1,13 @@
 //! The cheapest placements of the algorithms against what their headers say.
 
 use fencesmith::infer::hitting::Costs;
-use fencesmith::infer::{self, Engine, Inference, Optimality, Outcome, Paths, PdPrevent, Where};
+use fencesmith::infer::{self, AllowedGaps, Conclusion, EngineKind, Inference, Optimality};
 use fencesmith::lang::printer::print_with_fences;
+use fencesmith::limits::Monitor;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::{FenceKind, PointSet, Program};
 use fencesmith::source::Source;
-use fencesmith::space::Monitor;
-use fencesmith::verify::{self, Abstraction, Model};
+use fencesmith::verify::{Verdict, VerifyOptions};
 use fencesmith_testing::programs;
 use fencesmith_testing::programs::header::{Answer, Problem, Question};
 use rayon::prelude::*;
@@ -21,13 +22,12 @@ const HEAVY: [(&str, &str); 5] = [
     ("queue/the", "31 rounds, half a million states in one"),
 ];
 
-fn infer(program: &Program, model: Model, place: Where) -> Inference {
+fn infer(program: &Program, model: Model, place: AllowedGaps) -> Inference {
     let allowed = infer::allowed(program, place).into_iter();
     let costs: Costs = allowed.map(|allowed| allowed.then_some(1)).collect();
-    let options = infer::Options {
-        refine: true,
-        all: (place == Where::AfterStore).then_some(100),
-        ..infer::Options::new(verify::Options::new(model, Abstraction::Fd { k: 1 }), costs)
+    let options = infer::InferOptions {
+        all: (place == AllowedGaps::AfterStore).then_some(100),
+        ..infer::InferOptions::new(VerifyOptions::refining(model), costs)
     };
     infer::infer(program, &options, &Monitor::default())
 }
@@ -48,19 +48,19 @@ fn check_printed(
     let printed = Source::new(source.name(), text.clone());
     let printed = programs::program(&printed).fenced(&PointSet::new());
     for model in [Model::Sc, model] {
-        let answer = programs::answer(&printed, &verify::Options::new(model, abstraction));
-        assert_eq!(answer.outcome, verify::Outcome::Correct, "{model}:\n{text}");
+        let answer = programs::answer(&printed, &VerifyOptions::new(model, abstraction));
+        assert_eq!(answer.verdict, Verdict::Correct, "{model}:\n{text}");
     }
 }
 
 /// The cheapest placement against the header; what was placed verifies.
 fn wrong(source: &Source, model: Model) -> Option<Problem> {
     let program = programs::program(source);
-    let found = infer(&program, model, Where::Anywhere);
-    let answer = match &found.outcome {
-        Outcome::Correct(_) => Some(Answer::Cost(0)),
-        Outcome::IncorrectUnderSc(..) => Some(Answer::Incorrect),
-        Outcome::Placed(placed) => {
+    let found = infer(&program, model, AllowedGaps::Anywhere);
+    let answer = match &found.conclusion {
+        Conclusion::Correct(_) => Some(Answer::Cost(0)),
+        Conclusion::IncorrectUnderSc(..) => Some(Answer::Incorrect),
+        Conclusion::Placed(placed) => {
             let fences = &placed.best.fences;
             check_printed(source, &program, fences, model, found.abstraction);
             Some(match placed.optimality {
@@ -74,7 +74,7 @@ fn wrong(source: &Source, model: Model) -> Option<Problem> {
     let fact = header.fact(Question::Fences(model));
     let say = || match answer {
         Some(answer) => format!("found {answer:?}"),
-        None => format!("found {:?}", found.outcome),
+        None => format!("found {:?}", found.conclusion),
     };
     (answer != Some(fact.answer)).then(|| Problem(fact.line, say()))
 }
@@ -106,31 +106,32 @@ fn the_eager_engines_agree() {
     });
     let compared = questions.map(|(name, model)| {
         let program = programs::program(&programs::source(name));
-        let options = |engine, abstraction, refine| infer::Options {
+        let options = |engine, verify| infer::InferOptions {
             engine,
-            refine,
             all: Some(100),
-            ..infer::Options::new(
-                programs::capped(verify::Options::new(model, abstraction), MOST_STATES),
+            ..infer::InferOptions::new(
+                programs::capped(verify, MOST_STATES),
                 vec![Some(1); program.points.len()],
             )
         };
         let monitor = Monitor::default();
-        let first = options(Engine::Lazy, Abstraction::Fd { k: 1 }, true);
+        let first = options(EngineKind::Lazy, VerifyOptions::refining(model));
         let lazy = infer::infer(&program, &first, &monitor);
         let Some(sets) = placements(&lazy) else {
             return 0;
         };
-        let points = options(Engine::Points, lazy.abstraction, false);
+        let points = options(
+            EngineKind::Points,
+            VerifyOptions::new(model, lazy.abstraction),
+        );
         let points = placements(&infer::infer(&program, &points, &monitor));
         if let Some(points) = &points {
             assert_eq!(*points, sets, "{name} under {model}");
         }
-        let rules = infer::Ordering {
-            paths: Paths::All,
-            pd_prevent: PdPrevent::Mix,
-        };
-        let ordering = options(Engine::Ordering(rules), lazy.abstraction, false);
+        let ordering = options(
+            EngineKind::Ordering,
+            VerifyOptions::new(model, lazy.abstraction),
+        );
         if let Some(found) = placements(&infer::infer(&program, &ordering, &monitor)) {
             let least = |sets: &[PointSet]| sets.iter().map(PointSet::len).min();
             assert!(least(&found) >= least(&sets), "{name} under {model}");
@@ -144,9 +145,9 @@ fn the_eager_engines_agree() {
 
 /// The minimal placements in order; `None` if it is not known how many there are.
 fn placements(found: &Inference) -> Option<Vec<PointSet>> {
-    match &found.outcome {
-        Outcome::Correct(_) => Some(vec![PointSet::new()]),
-        Outcome::Placed(placed) if !placed.more => {
+    match &found.conclusion {
+        Conclusion::Correct(_) => Some(vec![PointSet::new()]),
+        Conclusion::Placed(placed) if !placed.more => {
             let all = placed.all.iter().map(|placement| placement.fences.clone());
             Some(all.collect())
         }
@@ -154,7 +155,7 @@ fn placements(found: &Inference) -> Option<Vec<PointSet>> {
     }
 }
 
-/// Where a figure was published.
+/// AllowedGaps a figure was published.
 const TABLE: &str = "Abdulla, Atig, Chen, Leonardsson, Rezine 2012, table 1";
 const DEKKER: &str = "Abdulla, Atig, Chen, Leonardsson, Rezine 2012, appendix A";
 const FENCES: &str = "Kuperstein, Vechev, Yahav 2011, table 1";
@@ -163,9 +164,9 @@ const FAST: &str = "Kuperstein, Vechev, Yahav 2011, section 6.3.3";
 const OWN: &str = "all states of the exact model";
 
 /// Fences over all processes: (program, model, where they may stand, total, source).
-const TOTALS: [(&str, Model, Where, u64, &str); 31] = {
+const TOTALS: [(&str, Model, AllowedGaps, u64, &str); 31] = {
+    use AllowedGaps::{AfterStore, Anywhere};
     use Model::{Pso, Tso};
-    use Where::{AfterStore, Anywhere};
     [
         ("mutex/peterson", Pso, Anywhere, 4, FIGURE),
         ("mutex/peterson", Pso, AfterStore, 4, FIGURE),
@@ -204,9 +205,9 @@ const TOTALS: [(&str, Model, Where, u64, &str); 31] = {
 /// The cost over all processes of the best placement, exactly optimal; and how many
 /// minimal ones there are, if that was asked for.
 fn total(program: &Program, found: &Inference) -> (u64, usize) {
-    match &found.outcome {
-        Outcome::Correct(_) => (0, 1),
-        Outcome::Placed(placed) if placed.optimality == Optimality::Exact => {
+    match &found.conclusion {
+        Conclusion::Correct(_) => (0, 1),
+        Conclusion::Placed(placed) if placed.optimality == Optimality::Exact => {
             let points = placed.best.fences.iter().map(|&point| {
                 let everywhere = program.processes.iter().flat_map(|p| &p.locations);
                 everywhere.filter(|at| at.point == Some(point)).count() as u64
@@ -239,7 +240,7 @@ fn the_bakery_has_four_minimal_placements() {
     for (model, shared, own) in [(Model::Tso, 2, 4), (Model::Pso, 1, 1)] {
         let program = programs::program(&programs::source("mutex/bakery"));
         for (program, expected) in [(&program, shared), (&program.per_process(), own)] {
-            let found = infer(program, model, Where::AfterStore);
+            let found = infer(program, model, AllowedGaps::AfterStore);
             assert_eq!(total(program, &found), (4, expected), "{model}");
         }
     }
@@ -251,9 +252,9 @@ fn the_bakery_has_four_minimal_placements() {
 fn szymanski_needs_three_fences_if_each_process_has_its_own() {
     let program = programs::program(&programs::source("mutex/szymanski"));
     for model in [Model::Tso, Model::Pso] {
-        let (shared, _) = total(&program, &infer(&program, model, Where::Anywhere));
+        let (shared, _) = total(&program, &infer(&program, model, AllowedGaps::Anywhere));
         let own = program.per_process();
-        let (own, _) = total(&own, &infer(&own, model, Where::Anywhere));
+        let (own, _) = total(&own, &infer(&own, model, AllowedGaps::Anywhere));
         assert_eq!((shared, own), (4, 3), "{model}");
     }
 }

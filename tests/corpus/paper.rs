@@ -2,7 +2,8 @@
 //! `algorithms/paper` have the verdicts; here they hold with one instruction a step as well,
 //! as the paper counts states.
 
-use fencesmith::verify::{Model, Options, Outcome, Reason};
+use fencesmith::memory::{Model, Semantics};
+use fencesmith::verify::{Inconclusive, Verdict, VerifyOptions};
 use fencesmith_testing::programs;
 use fencesmith_testing::programs::header::{Answer, Question};
 
@@ -16,14 +17,14 @@ fn one_instruction_a_step_gives_the_same_verdicts() {
             let Question::Verify(model, abstraction, atomics) = fact.question else {
                 continue;
             };
-            let options = Options {
+            let options = VerifyOptions::under(Semantics {
                 atomics,
                 fuse: false,
-                ..Options::new(model, abstraction)
-            };
-            let answer = match programs::answer(&program, &options).outcome {
-                Outcome::Correct => Answer::Correct,
-                Outcome::Inconclusive(Reason::Spurious) => Answer::Spurious,
+                ..Semantics::new(model, abstraction)
+            });
+            let answer = match programs::answer(&program, &options).verdict {
+                Verdict::Correct => Answer::Correct,
+                Verdict::Inconclusive(Inconclusive::Spurious) => Answer::Spurious,
                 other => panic!("{name}: {other:?}"),
             };
             assert_eq!(answer, fact.answer, "{name} under {model}, {abstraction}");

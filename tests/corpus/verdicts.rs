@@ -1,9 +1,10 @@
 //! Every program under `algorithms/` keeps the promises of its header. What its cheapest
 //! placements cost is checked in `costs.rs`.
 
+use fencesmith::memory::{Model, Semantics};
 use fencesmith::property::Violation;
 use fencesmith::source::Source;
-use fencesmith::verify::{Model, Options, Outcome, Reason};
+use fencesmith::verify::{Inconclusive, Verdict, VerifyOptions};
 use fencesmith_testing::programs;
 use fencesmith_testing::programs::header::{Answer, Header, Problem, Question};
 use fencesmith_testing::programs::{MODELS, answer, exact, program, source};
@@ -42,16 +43,16 @@ fn verdicts_are_as_expected() {
         let header = programs::header(source);
         let wrong = MODELS.into_iter().filter_map(|model| {
             let fact = header.fact(Question::Verdict(model));
-            let outcome = answer(&program, &exact(model, BOUND)).outcome;
+            let outcome = answer(&program, &exact(model, BOUND)).verdict;
             let fits = match outcome {
-                Outcome::Correct => fact.answer == Answer::Correct,
-                Outcome::Violated => fact.answer == Answer::Violated,
+                Verdict::Correct => fact.answer == Answer::Correct,
+                Verdict::Violated => fact.answer == Answer::Violated,
                 // Longer buffers may be needed for a proof, which the lines with `verify`
                 // have; but SC has no buffers.
-                Outcome::Inconclusive(Reason::Bound(_)) => {
+                Verdict::Inconclusive(Inconclusive::Bound(_)) => {
                     fact.answer == Answer::Correct && model != Model::Sc
                 }
-                Outcome::Inconclusive(_) => false,
+                Verdict::Inconclusive(_) => false,
             };
             (!fits).then(|| Problem(fact.line, format!("found {outcome:?}")))
         });
@@ -68,16 +69,16 @@ fn abstractions_answer_as_expected() {
             let Question::Verify(model, abstraction, atomics) = fact.question else {
                 return None;
             };
-            let options = Options {
+            let options = VerifyOptions::under(Semantics {
                 atomics,
-                ..Options::new(model, abstraction)
-            };
-            let outcome = answer(&program, &options).outcome;
+                ..Semantics::new(model, abstraction)
+            });
+            let outcome = answer(&program, &options).verdict;
             let fits = match outcome {
-                Outcome::Correct => fact.answer == Answer::Correct,
-                Outcome::Violated => fact.answer == Answer::Violated,
-                Outcome::Inconclusive(Reason::Spurious) => fact.answer == Answer::Spurious,
-                Outcome::Inconclusive(_) => false,
+                Verdict::Correct => fact.answer == Answer::Correct,
+                Verdict::Violated => fact.answer == Answer::Violated,
+                Verdict::Inconclusive(Inconclusive::Spurious) => fact.answer == Answer::Spurious,
+                Verdict::Inconclusive(_) => false,
             };
             (!fits).then(|| Problem(fact.line, format!("found {outcome:?}")))
         });
@@ -98,12 +99,12 @@ fn mutants_are_violated_under_sc() {
             }
             let program = program(&Source::new(name, text)).fenced(&Default::default());
             let answer = answer(&program, &exact(Model::Sc, BOUND));
-            let is_property = match answer.exploration.violation {
-                Some((Violation::Property(_), _)) => true,
-                Some((Violation::Failure(_, failure), _)) => failure.fault.is_none(),
+            let is_property = match answer.counterexample().map(|found| found.violation) {
+                Some(Violation::Property(_)) => true,
+                Some(Violation::Failure(_, failure)) => failure.fault.is_none(),
                 _ => false,
             };
-            (!is_property).then(|| Problem(mutant.line, format!("found {:?}", answer.outcome)))
+            (!is_property).then(|| Problem(mutant.line, format!("found {:?}", answer.verdict)))
         });
         wrong.collect()
     });

@@ -8,19 +8,20 @@ use fencesmith::lang::parser::parse;
 use fencesmith::lang::pretty;
 use fencesmith::lang::resolve::resolve;
 use fencesmith::lower::{compile, lower};
+use fencesmith::memory::Model;
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::verify::{Model, Outcome};
+use fencesmith::verify::Verdict;
 use fencesmith_testing::programs::{MODELS, answer, capped, exact};
 use fencesmith_testing::random::Random;
 use fencesmith_testing::{cases, foreign, programs};
 use proptest::prelude::*;
 
-/// Outcome and number of states on the exact model.
-fn judged(program: &Program, model: Model, bound: usize) -> (Outcome, u64) {
+/// Verdict and number of states on the exact model.
+fn judged(program: &Program, model: Model, bound: usize) -> (Verdict, u64) {
     let options = capped(exact(model, bound), 50_000);
     let answer = answer(program, &options);
-    (answer.outcome, answer.exploration.states)
+    (answer.verdict, answer.statistics.states)
 }
 
 /// Prints a tree in the native language, reads it again and compares everything that can
@@ -71,7 +72,7 @@ fn machines_of_programs() {
         let program = program.fenced(&Default::default());
         for model in MODELS {
             let (ours, theirs) = (judged(&program, model, 2), judged(&machine, model, 2));
-            let limit = |outcome| matches!(outcome, Outcome::Inconclusive(_));
+            let limit = |outcome| matches!(outcome, Verdict::Inconclusive(_));
             if !limit(ours.0) || !limit(theirs.0) {
                 assert_eq!(ours.0, theirs.0, "{name} under {model}\n{text}");
             }
@@ -325,7 +326,7 @@ fn wrong_automata() {
 fn refused_exports() {
     let promela = |text: &str| {
         let source = Source::new("t.fen", text);
-        let options = export::promela::Options {
+        let options = export::promela::PromelaOptions {
             model: Model::Pso,
             atomics: fencesmith::memory::Atomics::DrainPlace,
             bound: 2,

@@ -4,11 +4,11 @@
 use fencesmith::import::litmus::{Test, read};
 use fencesmith::lang::parser::parse;
 use fencesmith::lang::pretty;
-use fencesmith::litmus::{Finals, Options, Runnable};
-use fencesmith::memory::Atomics;
+use fencesmith::limits::{Limits, Monitor};
+use fencesmith::litmus::{Finals, LitmusOptions, Runnable};
+use fencesmith::memory::{Atomics, Model};
 use fencesmith::source::Source;
-use fencesmith::space::{Limits, Monitor};
-use fencesmith::verify::{Model, Outcome};
+use fencesmith::verify::Verdict;
 use fencesmith_testing::programs::MODELS;
 use fencesmith_testing::random::Random;
 use fencesmith_testing::{foreign, programs};
@@ -22,7 +22,7 @@ fn test(source: &Source) -> Test {
 }
 
 fn finals(test: &Test, model: Model) -> Finals {
-    let options = Options {
+    let options = LitmusOptions {
         model,
         atomics: Atomics::DrainPlace,
         bound: 4,
@@ -94,7 +94,7 @@ fn verification_agrees_with_the_final_states() {
         let program = foreign::program(&test.ast);
         for model in MODELS {
             let answer = programs::answer(&program, &programs::exact(model, 8));
-            let bad = matches!(answer.outcome, Outcome::Violated);
+            let bad = matches!(answer.verdict, Verdict::Violated);
             let verdict = finals(&test, model).verdict.to_string();
             let expected = verdict == "Allowed" || verdict == "Violated";
             assert_eq!(bad, expected, "{} under {model}", test.name);
@@ -116,10 +116,10 @@ fn the_suite_gives_the_same_verdicts() {
             &program.fenced(&Default::default()),
             &programs::exact(model, 4),
         )
-        .outcome
+        .verdict
         {
-            Outcome::Correct => "F",
-            Outcome::Violated => "A",
+            Verdict::Correct => "F",
+            Verdict::Violated => "A",
             other => panic!("{name}: {other:?}"),
         };
         assert_eq!(MODELS.map(letter).join(" "), expected, "{name}");

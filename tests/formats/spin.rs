@@ -5,11 +5,11 @@
 //! skipped. With `FENCESMITH_SPIN` set both must be there; if it is `all`, the whole suite is
 //! compared.
 
-use fencesmith::export::promela::{Options, print};
-use fencesmith::memory::Atomics;
+use fencesmith::export::promela::{PromelaOptions, print};
+use fencesmith::memory::{Atomics, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::verify::{Model, Outcome, Reason};
+use fencesmith::verify::{Inconclusive, Verdict};
 use fencesmith_testing::programs::{MODELS, answer, capped, exact};
 use fencesmith_testing::{cases, programs};
 use std::io::Write;
@@ -90,14 +90,12 @@ fn spin_finds_an_error(model: &str) -> bool {
 
 /// Whether the exact search finds a violation; none if the program is too large for this.
 fn we_find_a_violation(program: &Program, model: Model, atomics: Atomics) -> Option<bool> {
-    let options = fencesmith::verify::Options {
-        atomics,
-        ..capped(exact(model, BOUND), MOST_STATES)
-    };
-    match answer(&program.fenced(&Default::default()), &options).outcome {
-        Outcome::Violated => Some(true),
-        Outcome::Correct | Outcome::Inconclusive(Reason::Bound(_)) => Some(false),
-        Outcome::Inconclusive(_) => None,
+    let mut options = capped(exact(model, BOUND), MOST_STATES);
+    options.semantics.atomics = atomics;
+    match answer(&program.fenced(&Default::default()), &options).verdict {
+        Verdict::Violated => Some(true),
+        Verdict::Correct | Verdict::Inconclusive(Inconclusive::Bound(_)) => Some(false),
+        Verdict::Inconclusive(_) => None,
     }
 }
 
@@ -119,7 +117,7 @@ fn compare(cases: Vec<Case>) -> usize {
         for _ in 0..2 {
             scope.spawn(|| {
                 while let Some(case) = next() {
-                    let options = Options {
+                    let options = PromelaOptions {
                         model: case.model,
                         atomics: case.atomics,
                         bound: BOUND,

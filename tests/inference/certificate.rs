@@ -1,12 +1,14 @@
 //! Certificates hold, and whatever is changed in one is noticed.
 
-use fencesmith::infer::{self, Checked, Outcome, Where, certificate, check};
+use fencesmith::certificate::{Checked, certificate, check};
+use fencesmith::infer::{self, AllowedGaps, Conclusion};
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
+use fencesmith::memory::Model;
 use fencesmith::program::Program;
-use fencesmith::report::certificate::Certificate;
+use fencesmith::record::Certificate;
 use fencesmith::source::Source;
-use fencesmith::space::{Limits, Monitor};
-use fencesmith::verify::{Abstraction, Model, Options};
+use fencesmith::verify::VerifyOptions;
 use serde_json::Value;
 
 fn load(file: &str) -> (Source, Program) {
@@ -17,18 +19,17 @@ fn load(file: &str) -> (Source, Program) {
     (source, program)
 }
 
-fn certify(source: &Source, program: &Program, model: Model, place: Where) -> Certificate {
+fn certify(source: &Source, program: &Program, model: Model, place: AllowedGaps) -> Certificate {
     let allowed = infer::allowed(program, place).into_iter();
-    let options = infer::Options {
-        refine: true,
-        ..infer::Options::new(
-            Options::new(model, Abstraction::Fd { k: 1 }),
+    let options = infer::InferOptions {
+        ..infer::InferOptions::new(
+            VerifyOptions::refining(model),
             allowed.map(|allowed| allowed.then_some(1)).collect(),
         )
     };
     let found = infer::infer(program, &options, &Monitor::default());
-    let Outcome::Placed(placed) = &found.outcome else {
-        panic!("{}: {:?}", source.name(), found.outcome);
+    let Conclusion::Placed(placed) = &found.conclusion else {
+        panic!("{}: {:?}", source.name(), found.conclusion);
     };
     certificate(source, program, &options, &placed.best, &found.clauses)
 }
@@ -59,7 +60,7 @@ fn placements_are_certified_optimal() {
     ];
     for (file, model, cost) in cases {
         let (source, program) = load(file);
-        let certificate = certify(&source, &program, model, Where::Anywhere);
+        let certificate = certify(&source, &program, model, AllowedGaps::Anywhere);
         let json = serde_json::to_value(&certificate).expect("it is JSON");
         let checked = checked(&source, &program, &json).expect(file);
         assert_eq!(
@@ -74,12 +75,17 @@ fn placements_are_certified_optimal() {
 #[test]
 fn restricted_and_separate_points_are_certified() {
     let (source, program) = load("mutex/peterson.fen");
-    let restricted = certify(&source, &program, Model::Pso, Where::AfterStore);
+    let restricted = certify(&source, &program, Model::Pso, AllowedGaps::AfterStore);
     let json = serde_json::to_value(&restricted).expect("it is JSON");
     let found = checked(&source, &program, &json).expect("it holds");
     assert!(found.allowed.is_some() && found.cost == 2);
 
-    let separate = certify(&source, &program.per_process(), Model::Pso, Where::Anywhere);
+    let separate = certify(
+        &source,
+        &program.per_process(),
+        Model::Pso,
+        AllowedGaps::Anywhere,
+    );
     let json = serde_json::to_value(&separate).expect("it is JSON");
     let found = checked(&source, &program, &json).expect("it holds");
     assert_eq!((found.cost, found.lower_bound), (4, 4));
@@ -88,7 +94,7 @@ fn restricted_and_separate_points_are_certified() {
 #[test]
 fn tampering_is_noticed() {
     let (source, program) = load("paper/fast0.fen");
-    let certificate = certify(&source, &program, Model::Pso, Where::Anywhere);
+    let certificate = certify(&source, &program, Model::Pso, AllowedGaps::Anywhere);
     let original = serde_json::to_value(&certificate).expect("it is JSON");
     assert!(checked(&source, &program, &original).is_ok());
 

@@ -2,15 +2,16 @@
 
 use fencesmith::infer::hitting::{Costs, cost};
 use fencesmith::infer::{
-    Engine, Inference, Optimality, Options, Ordering, Outcome, Paths, PdPrevent, Placement, Prices,
-    Reason, infer,
+    Conclusion, EngineKind, InferOptions, Inference, Obstacle, Optimality, OrderingRules, Paths,
+    PdPrevent, Placement, Prices, infer,
 };
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
+use fencesmith::memory::{Abstraction, Atomics, Model, Semantics};
 use fencesmith::program::{FenceKind, PointId, PointSet, Program};
 use fencesmith::source::{Source, Span};
-use fencesmith::space::{End, Limits, Monitor};
-use fencesmith::verify::{self, Abstraction, Model, memory};
+use fencesmith::space::End;
+use fencesmith::verify::{Strategy, VerifyOptions};
 use fencesmith_testing::cases::{Mode, case, families, run};
 use fencesmith_testing::oracle;
 use rayon::prelude::*;
@@ -52,16 +53,17 @@ struct Setup {
     model: Model,
     abstraction: Abstraction,
     atomics: Atomics,
-    engine: Engine,
+    engine: EngineKind,
+    ordering: OrderingRules,
 }
 
 /// Every way to read ordering constraints.
-fn orderings() -> impl Iterator<Item = Engine> + Clone {
+fn orderings() -> impl Iterator<Item = OrderingRules> + Clone {
     let rules = [PdPrevent::Mix, PdPrevent::Literal, PdPrevent::Latest];
     let both = [Paths::All, Paths::Acyclic].into_iter();
     both.flat_map(move |paths| {
         let rules = rules.into_iter();
-        rules.map(move |pd_prevent| Engine::Ordering(Ordering { paths, pd_prevent }))
+        rules.map(move |pd_prevent| OrderingRules { paths, pd_prevent })
     })
 }
 
@@ -80,8 +82,7 @@ impl Setup {
             labelled: false,
             max_states: Some(MOST_STATES),
         };
-        let memory = memory(self.model, self.abstraction);
-        let found = run(program, &*memory, self.atomics, &mode);
+        let found = run(program, (self.model, self.abstraction), self.atomics, &mode);
         match found.end {
             _ if found.violation.is_some() => Some(false),
             End::Limit(_) => None,
@@ -90,8 +91,14 @@ impl Setup {
     }
 
     fn infer(&self, program: &Program, costs: &Costs, all: Option<usize>, auto: bool) -> Inference {
-        let options = Options {
-            refine: auto,
+        let options = InferOptions {
+            verify: VerifyOptions {
+                strategy: match auto {
+                    true => Strategy::Refine,
+                    false => Strategy::Fixed,
+                },
+                ..self.options(costs).verify
+            },
             all,
             why: true,
             ..self.options(costs)
@@ -99,25 +106,36 @@ impl Setup {
         infer(program, &options, &Monitor::default())
     }
 
-    fn options(&self, costs: &Costs) -> Options {
-        Options {
+    fn options(&self, costs: &Costs) -> InferOptions {
+        InferOptions {
             engine: self.engine,
-            ..Options::new(
-                verify::Options {
-                    atomics: self.atomics,
+            ordering: self.ordering,
+            ..InferOptions::new(
+                VerifyOptions {
                     limits: Limits {
                         max_states: Some(50 * MOST_STATES),
                         ..Limits::default()
                     },
-                    ..verify::Options::new(self.model, self.abstraction)
+                    ..VerifyOptions::under(Semantics {
+                        atomics: self.atomics,
+                        ..Semantics::new(self.model, self.abstraction)
+                    })
                 },
                 costs.clone(),
             )
         }
     }
 
-    fn by(self, engine: Engine) -> Setup {
+    fn by(self, engine: EngineKind) -> Setup {
         Setup { engine, ..self }
+    }
+
+    fn ordered_by(self, ordering: OrderingRules) -> Setup {
+        Setup {
+            engine: EngineKind::Ordering,
+            ordering,
+            ..self
+        }
     }
 
     /// With the model or the abstraction replaced.
@@ -240,10 +258,10 @@ impl std::ops::Add for Tally {
 /// Compares all engines with the truth; the tally is the lazy engine's.
 fn compare_all(program: &Program, setup: Setup, truth: &Truth, costs: &Costs, name: &str) -> Tally {
     let tally = compare(program, &setup, truth, costs, name);
-    let points = compare(program, &setup.by(Engine::Points), truth, costs, name);
+    let points = compare(program, &setup.by(EngineKind::Points), truth, costs, name);
     assert_eq!(points.placed, tally.placed, "{setup:?} {name}");
-    for engine in orderings().step_by(3) {
-        ordered(program, &setup.by(engine), truth, costs, name);
+    for rules in orderings().step_by(3) {
+        ordered(program, &setup.ordered_by(rules), truth, costs, name);
     }
     tally
 }
@@ -251,23 +269,27 @@ fn compare_all(program: &Program, setup: Setup, truth: &Truth, costs: &Costs, na
 /// Ordering constraints give correct placements only, if not always the cheapest.
 fn ordered(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name: &str) {
     let found = setup.infer(program, costs, Some(ALL), false);
-    let what = format!("{setup:?} {costs:?}\n{}\n{name}", summary(&found.outcome));
+    let what = format!(
+        "{setup:?} {costs:?}\n{}\n{name}",
+        summary(&found.conclusion)
+    );
     let expected = truth.minimal(costs);
-    match &found.outcome {
-        Outcome::Correct(_) => assert!(truth.0[0], "not correct, {what}"),
-        Outcome::Placed(placed) => {
+    match &found.conclusion {
+        Conclusion::Correct(_) => assert!(truth.0[0], "not correct, {what}"),
+        Conclusion::Placed(placed) => {
             assert!(!truth.0[0], "correct, {what}");
             for placement in placed.all.iter().chain([&placed.best]) {
                 assert!(truth.0[mask(&placement.fences)], "{what}");
             }
             assert!(placed.best.cost >= expected[0].0, "too cheap, {what}");
         }
-        Outcome::IncorrectUnderSc(..) | Outcome::Inconclusive(Reason::Limit(_)) => {}
-        Outcome::Unfixable(..) | Outcome::Inconclusive(Reason::TooCoarse) => {
+        Conclusion::IncorrectUnderSc(..)
+        | Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {}
+        Conclusion::Unfixable(..) | Conclusion::Inconclusive(Obstacle::TooCoarse) => {
             assert!(expected.is_empty(), "fixable, {what}");
         }
-        Outcome::Inconclusive(Reason::Inexpressible) => {}
-        Outcome::Inconclusive(Reason::Unverified) => panic!("{what}"),
+        Conclusion::Inconclusive(Obstacle::Inexpressible) => {}
+        Conclusion::Inconclusive(Obstacle::Unverified) => panic!("{what}"),
     }
 }
 
@@ -281,19 +303,22 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
     };
     let found = setup.infer(program, costs, Some(ALL), false);
     let expected = truth.minimal(costs);
-    let what = format!("{setup:?} {costs:?}\n{}\n{name}", summary(&found.outcome));
-    match &found.outcome {
+    let what = format!(
+        "{setup:?} {costs:?}\n{}\n{name}",
+        summary(&found.conclusion)
+    );
+    match &found.conclusion {
         _ if !right => {
-            let wrong = matches!(found.outcome, Outcome::IncorrectUnderSc(..));
+            let wrong = matches!(found.conclusion, Conclusion::IncorrectUnderSc(..));
             assert!(wrong, "wrong under SC, {what}");
             tally.wrong_under_sc = 1;
         }
-        Outcome::IncorrectUnderSc(..) => panic!("right under SC, {what}"),
-        Outcome::Correct(_) => {
+        Conclusion::IncorrectUnderSc(..) => panic!("right under SC, {what}"),
+        Conclusion::Correct(_) => {
             assert!(truth.0[0], "not correct, {what}");
             tally.correct = 1;
         }
-        Outcome::Placed(placed) => {
+        Conclusion::Placed(placed) => {
             assert!(!truth.0[0], "correct, {what}");
             let sets: Vec<_> = placed.all.iter().map(known).collect();
             assert_eq!(sets, expected, "{what}");
@@ -317,34 +342,38 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             }
             tally.placed = 1;
         }
-        Outcome::Unfixable(..) => {
+        Conclusion::Unfixable(..) => {
             assert!(expected.is_empty(), "fixable, {what}");
             let fences = allowed(costs);
             assert!(really_fails(program, setup, fences), "unreal, {what}");
             tally.stuck = 1;
         }
-        Outcome::Inconclusive(Reason::TooCoarse) => {
+        Conclusion::Inconclusive(Obstacle::TooCoarse) => {
             assert!(expected.is_empty(), "fixable, {what}");
             tally.stuck = 1;
         }
-        Outcome::Inconclusive(Reason::Inexpressible | Reason::Unverified) => panic!("{what}"),
-        Outcome::Inconclusive(Reason::Limit(_)) => tally.left_out = 1,
+        Conclusion::Inconclusive(Obstacle::Inexpressible | Obstacle::Unverified) => {
+            panic!("{what}")
+        }
+        Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {
+            tally.left_out = 1
+        }
     }
     tally
 }
 
 /// An outcome without its traces.
-fn summary(outcome: &Outcome) -> String {
+fn summary(outcome: &Conclusion) -> String {
     match outcome {
-        Outcome::Correct(_) => "correct".to_string(),
-        Outcome::Placed(placed) => {
+        Conclusion::Correct(_) => "correct".to_string(),
+        Conclusion::Placed(placed) => {
             let all: Vec<_> = placed.all.iter().map(known).collect();
             let best = known(&placed.best);
             format!("{best:?} of {all:?}, {:?}", placed.optimality)
         }
-        Outcome::IncorrectUnderSc(..) => "incorrect under SC".to_string(),
-        Outcome::Unfixable(..) => "unfixable".to_string(),
-        Outcome::Inconclusive(reason) => format!("{reason:?}"),
+        Conclusion::IncorrectUnderSc(..) => "incorrect under SC".to_string(),
+        Conclusion::Unfixable(..) => "unfixable".to_string(),
+        Conclusion::Inconclusive(reason) => format!("{reason:?}"),
     }
 }
 
@@ -362,8 +391,8 @@ fn first_few(
     what: &str,
 ) {
     let found = setup.infer(program, costs, Some(most), false);
-    let Outcome::Placed(placed) = &found.outcome else {
-        panic!("asked for {most}: {}, {what}", summary(&found.outcome));
+    let Conclusion::Placed(placed) = &found.conclusion else {
+        panic!("asked for {most}: {}, {what}", summary(&found.conclusion));
     };
     let sets: Vec<_> = placed.all.iter().map(known).collect();
     assert_eq!(sets, expected[..most], "asked for {most}, {what}");
@@ -408,7 +437,8 @@ fn random_programs(
                         model,
                         abstraction: Abstraction::Fd { k: 1 },
                         atomics: [Atomics::DrainPlace, Atomics::DrainAll][(seed % 2) as usize],
-                        engine: Engine::Lazy,
+                        engine: EngineKind::Lazy,
+                        ordering: OrderingRules::default(),
                     };
                     tally = tally + check(seed, &program, &setup, &name);
                 }
@@ -473,7 +503,8 @@ fn litmus_programs_with_a_fixed_head() {
                     model,
                     abstraction: Abstraction::Fd { k },
                     atomics: Atomics::DrainPlace,
-                    engine: Engine::Lazy,
+                    engine: EngineKind::Lazy,
+                    ordering: OrderingRules::default(),
                 };
                 let truth = match program.points.len() {
                     0..=6 => Truth::of_each(program, &setup),
@@ -539,7 +570,8 @@ fn shapes_with_a_fixed_head() {
                     model,
                     abstraction: Abstraction::Fd { k },
                     atomics: Atomics::DrainPlace,
-                    engine: Engine::Lazy,
+                    engine: EngineKind::Lazy,
+                    ordering: OrderingRules::default(),
                 };
                 let truth = Truth::of_each(&program, &setup).expect("it is small");
                 assert!(truth.is_monotone(), "{setup:?} {text}");
@@ -557,20 +589,23 @@ fn shapes_with_a_fixed_head() {
 fn refined(program: &Program, setup: &Setup, costs: &Costs, name: &str) -> Tally {
     let mut tally = Tally::default();
     let found = setup.infer(program, costs, Some(ALL), true);
-    let what = format!("{setup:?} {costs:?}\n{}\n{name}", summary(&found.outcome));
+    let what = format!(
+        "{setup:?} {costs:?}\n{}\n{name}",
+        summary(&found.conclusion)
+    );
     let exact = setup.under(setup.model, Abstraction::Exact { bound: 3 });
     let holds = |fences: &PointSet| exact.correct(program, mask(fences)) != Some(false);
-    match &found.outcome {
-        Outcome::IncorrectUnderSc(..) => {
+    match &found.conclusion {
+        Conclusion::IncorrectUnderSc(..) => {
             let sc = setup.under(Model::Sc, setup.abstraction);
             assert_eq!(sc.correct(program, 0), Some(false), "{what}");
             tally.wrong_under_sc = 1;
         }
-        Outcome::Correct(_) => {
+        Conclusion::Correct(_) => {
             assert!(holds(&PointSet::new()), "not correct, {what}");
             tally.correct = 1;
         }
-        Outcome::Placed(placed) => {
+        Conclusion::Placed(placed) => {
             for placement in &placed.all {
                 assert!(
                     holds(&placement.fences),
@@ -585,12 +620,12 @@ fn refined(program: &Program, setup: &Setup, costs: &Costs, name: &str) -> Tally
             }
             tally.placed = 1;
         }
-        Outcome::Unfixable(..) => {
+        Conclusion::Unfixable(..) => {
             let fences = allowed(costs);
             assert!(really_fails(program, setup, fences), "unreal, {what}");
             tally.stuck = 1;
         }
-        Outcome::Inconclusive(_) => tally.left_out = 1,
+        Conclusion::Inconclusive(_) => tally.left_out = 1,
     }
     tally
 }
@@ -633,7 +668,8 @@ fn litmus_programs_with_a_growing_head() {
                 model,
                 abstraction: Abstraction::Fd { k: 1 },
                 atomics: Atomics::DrainPlace,
-                engine: Engine::Lazy,
+                engine: EngineKind::Lazy,
+                ordering: OrderingRules::default(),
             };
             refined(program, &setup, &uniform(program), name)
         })
@@ -650,20 +686,23 @@ fn litmus_programs_with_a_growing_head() {
 fn random_programs_under_pd() {
     let tally = random_programs(2400..2500, |_, program, setup, name| {
         let mut tally = Tally::default();
-        let engines = orderings().chain([Engine::Lazy, Engine::Points]);
-        for (k, engine) in (0..=2).flat_map(|k| engines.clone().map(move |engine| (k, engine))) {
-            let setup = setup.under(setup.model, Abstraction::Pd { k }).by(engine);
+        let others = [setup.by(EngineKind::Lazy), setup.by(EngineKind::Points)];
+        let setups = orderings()
+            .map(|rules| setup.ordered_by(rules))
+            .chain(others);
+        for (k, setup) in (0..=2).flat_map(|k| setups.clone().map(move |setup| (k, setup))) {
+            let setup = setup.under(setup.model, Abstraction::Pd { k });
             let costs = uniform(program);
             let found = setup.infer(program, &costs, Some(ALL), false);
-            let what = format!("{setup:?}\n{}\n{name}", summary(&found.outcome));
+            let what = format!("{setup:?}\n{}\n{name}", summary(&found.conclusion));
             let verifies = |fences: Mask| setup.correct(program, fences);
-            match &found.outcome {
-                Outcome::IncorrectUnderSc(..) => tally.wrong_under_sc += 1,
-                Outcome::Correct(_) => {
+            match &found.conclusion {
+                Conclusion::IncorrectUnderSc(..) => tally.wrong_under_sc += 1,
+                Conclusion::Correct(_) => {
                     assert_ne!(verifies(0), Some(false), "not correct, {what}");
                     tally.correct += 1;
                 }
-                Outcome::Placed(placed) => {
+                Conclusion::Placed(placed) => {
                     assert_ne!(verifies(0), Some(true), "correct, {what}");
                     for placement in placed.all.iter().chain([&placed.best]) {
                         let fences = mask(&placement.fences);
@@ -694,16 +733,18 @@ fn random_programs_under_pd() {
                     }
                     tally.placed += 1;
                 }
-                Outcome::Unfixable(..) => {
+                Conclusion::Unfixable(..) => {
                     let fences = allowed(&costs);
                     assert!(really_fails(program, &setup, fences), "unreal, {what}");
                     tally.stuck += 1;
                 }
-                Outcome::Inconclusive(Reason::TooCoarse | Reason::Inexpressible) => {
+                Conclusion::Inconclusive(Obstacle::TooCoarse | Obstacle::Inexpressible) => {
                     tally.stuck += 1;
                 }
-                Outcome::Inconclusive(Reason::Unverified) => panic!("{what}"),
-                Outcome::Inconclusive(Reason::Limit(_)) => tally.left_out += 1,
+                Conclusion::Inconclusive(Obstacle::Unverified) => panic!("{what}"),
+                Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {
+                    tally.left_out += 1
+                }
             }
         }
         tally
@@ -740,11 +781,12 @@ fn kinds_against_brute_force() {
             },
             _ => Prices::default(),
         };
-        let options = Options {
+        let options = InferOptions {
             kinds: Some(prices),
             ..setup.options(&uniform(program))
         };
-        let Outcome::Placed(placed) = infer(program, &options, &Monitor::default()).outcome else {
+        let Conclusion::Placed(placed) = infer(program, &options, &Monitor::default()).conclusion
+        else {
             return tally;
         };
         let best = &placed.best;
@@ -781,15 +823,15 @@ fn removable_fences_against_brute_force() {
     let tally = random_programs(3100..3400, |_, program, setup, name| {
         let mut tally = Tally::default();
         let own: Vec<Span> = program.own_fences().into_keys().collect();
-        let options = Options {
+        let options = InferOptions {
             prune: true,
             ..setup.options(&uniform(program))
         };
         let found = infer(program, &options, &Monitor::default());
-        let fences = match &found.outcome {
+        let fences = match &found.conclusion {
             _ if own.is_empty() || own.len() > 5 => return tally,
-            Outcome::Correct(_) => PointSet::new(),
-            Outcome::Placed(placed) => placed.best.fences.clone(),
+            Conclusion::Correct(_) => PointSet::new(),
+            Conclusion::Placed(placed) => placed.best.fences.clone(),
             _ => return tally,
         };
         let without = |removed: &BTreeSet<Span>| {

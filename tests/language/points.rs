@@ -4,12 +4,13 @@
 
 use fencesmith::fences;
 use fencesmith::lang::printer::print_with_fences;
-use fencesmith::memory::step::{Config, Stepper};
-use fencesmith::memory::{Atomics, Buffers};
+use fencesmith::limits::{Limits, Monitor};
+use fencesmith::memory::step::Config;
+use fencesmith::memory::{Abstraction, Buffers, Model, Semantics};
 use fencesmith::program::{FenceKind, FenceSite, PointId, PointSet, Program, Value};
 use fencesmith::source::Source;
-use fencesmith::space::{End, Limits, Monitor, Search, explore};
-use fencesmith::verify::{Abstraction, Model, Outcome, Reason, memory};
+use fencesmith::space::{End, Goal, Search, explore};
+use fencesmith::verify::{Inconclusive, Verdict};
 use fencesmith_testing::oracle::generate;
 use fencesmith_testing::programs::{answer, capped, exact, names, program, source};
 use fencesmith_testing::random::Random;
@@ -25,10 +26,10 @@ const MAX_STATES: u64 = 20_000;
 const MAX_COMPARED: u64 = 3_000;
 
 /// What is known of a program under one model, unless there are too many states to know.
-fn outcome(program: &Program, model: Model) -> Option<Outcome> {
+fn outcome(program: &Program, model: Model) -> Option<Verdict> {
     let options = capped(exact(model, BOUND), MAX_STATES);
-    match answer(program, &options).outcome {
-        Outcome::Inconclusive(Reason::Limit(_)) => None,
+    match answer(program, &options).verdict {
+        Verdict::Inconclusive(Inconclusive::Limit(_)) => None,
         outcome => Some(outcome),
     }
 }
@@ -40,26 +41,21 @@ type Shadow = (Vec<Value>, Vec<(Vec<Value>, Buffers)>);
 /// is one more position, with the same values around it as the position it stands at, so
 /// this is the same for a program that waits at a point.
 fn shadows(program: &Program, model: Model) -> Option<HashSet<Shadow>> {
-    let stepper = Stepper {
-        program,
-        memory: &*memory(model, Abstraction::Exact { bound: BOUND }),
-        atomics: Atomics::DrainPlace,
+    let semantics = Semantics {
         fuse: false,
         reset_dead: false,
-        labelled: false,
+        ..Semantics::new(model, Abstraction::Exact { bound: BOUND })
     };
     let found = explore(&Search {
-        stepper: &stepper,
+        stepper: &semantics.stepper(program),
+        goal: Goal::Snapshots,
+        deadlock: false,
         limits: &Limits {
             max_states: Some(MAX_COMPARED),
             ..Limits::default()
         },
         monitor: &Monitor::default(),
         threads: 1,
-        full: true,
-        deadlock: false,
-        collect: true,
-        graph: None,
     });
     let shadow = |config: &Config| (config.locals.clone(), config.buffers.clone());
     let all = found.snapshots.into_iter().map(|state| {
@@ -113,7 +109,7 @@ impl Case {
         if let (Some(waits), Some(typed)) = (outcome(&waits, model), outcome(&typed, model)) {
             assert_eq!(waits, typed, "{}", say());
             tally.compared = 1;
-            tally.violated = usize::from(typed == Outcome::Violated);
+            tally.violated = usize::from(typed == Verdict::Violated);
         }
         if let (Some(waits), Some(typed)) = (shadows(&waits, model), shadows(&typed, model)) {
             let difference = waits.symmetric_difference(&typed).next();

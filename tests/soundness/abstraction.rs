@@ -1,12 +1,11 @@
 //! The abstract models cover the exact ones, and are ordered as they should be.
 
 use fencesmith::lower::compile;
-use fencesmith::memory::Atomics;
 use fencesmith::memory::step::At;
+use fencesmith::memory::{Abstraction, Atomics, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
 use fencesmith::space::{End, Exploration};
-use fencesmith::verify::{Abstraction, Model, memory};
 use fencesmith_testing::cases::{Mode, case, families, run};
 use fencesmith_testing::oracle::generate::Options;
 use rayon::prelude::*;
@@ -55,7 +54,7 @@ fn project(found: &Exploration) -> BTreeSet<Projection> {
 
 /// Checks one program; how many inclusions were checked to the end.
 fn check(program: &Program, model: Model, atomics: Atomics, mode: &Mode, name: &str) -> usize {
-    let explore = |abstraction| run(program, &*memory(model, abstraction), atomics, mode);
+    let explore = |abstraction| run(program, (model, abstraction), atomics, mode);
     let exact = explore(Abstraction::Exact { bound: 3 });
     let concrete = project(&exact);
     let found: Vec<(Abstraction, BTreeSet<Projection>, bool)> = abstractions()
@@ -161,8 +160,12 @@ fn labelled_stores_of_one_value_drain() {
     for labelled in [false, true] {
         for abstraction in abstractions() {
             let mode = Mode { labelled, ..FULL };
-            let memory = memory(Model::Pso, abstraction);
-            let found = run(&program, &*memory, Atomics::DrainPlace, &mode);
+            let found = run(
+                &program,
+                (Model::Pso, abstraction),
+                Atomics::DrainPlace,
+                &mode,
+            );
             assert!(
                 found.violation.is_some(),
                 "{abstraction} labelled: {labelled}"
@@ -187,8 +190,7 @@ fn tso_without_a_head_is_pso_with_drain_all() {
             Abstraction::Pd { k: 0 },
         ] {
             let explore = |model| {
-                let memory = memory(model, abstraction);
-                let found = run(&program, &*memory, Atomics::DrainAll, &FULL);
+                let found = run(&program, (model, abstraction), Atomics::DrainAll, &FULL);
                 (found.end == End::Exhausted).then(|| project(&found))
             };
             let same = explore(Model::Tso) == explore(Model::Pso);

@@ -1,10 +1,12 @@
 //! The answer does not depend on the number of threads, and fusing steps changes only how
 //! many states there are.
 
+use fencesmith::memory::Model;
 use fencesmith::program::Program;
-use fencesmith::report::trace;
+use fencesmith::record::{Initial, Step};
 use fencesmith::source::Source;
-use fencesmith::verify::{Model, Options, Outcome};
+use fencesmith::space::Coverage;
+use fencesmith::verify::{Verdict, VerifyOptions};
 use fencesmith_testing::programs::{MODELS, answer, exact, program, source};
 
 /// Small programs of every kind, and some whose levels are large enough for several
@@ -39,36 +41,32 @@ const BOUND: usize = 2;
 /// Everything about an answer that must not depend on threads.
 #[derive(Debug, PartialEq)]
 struct Facts {
-    outcome: Outcome,
+    outcome: Verdict,
     states: u64,
     transitions: u64,
     depth: u64,
     configurations: usize,
-    no_room: bool,
-    reached_final: bool,
-    unreached: Vec<Vec<String>>,
+    coverage: Option<Coverage>,
     violation: String,
-    initial: Option<trace::Initial>,
-    steps: Option<Vec<trace::Step>>,
+    initial: Option<Initial>,
+    steps: Option<Vec<Step>>,
 }
 
-fn facts(source: &Source, program: &Program, options: &Options) -> Facts {
+fn facts(source: &Source, program: &Program, options: &VerifyOptions) -> Facts {
     let answer = answer(program, options);
-    let found = answer.exploration;
-    let violation = found.violation.as_ref();
-    let trace = violation.and_then(|(_, trace)| trace.as_ref());
+    let found = answer.statistics;
+    let violation = answer.counterexample();
+    let trace = violation.and_then(|found| found.trace.as_ref());
     Facts {
-        outcome: answer.outcome,
+        outcome: answer.verdict,
         states: found.states,
         transitions: found.transitions,
         depth: found.depth,
-        configurations: found.configs,
-        no_room: found.no_room,
-        reached_final: found.reached_final,
-        unreached: found.unreached,
-        violation: format!("{:?}", violation.map(|(violation, _)| violation)),
-        initial: trace.map(|trace| trace::initial(program, source, &trace.initial)),
-        steps: trace.map(|trace| trace::steps(program, source, trace)),
+        configurations: found.configurations,
+        coverage: answer.coverage.clone(),
+        violation: format!("{:?}", violation.map(|found| found.violation)),
+        initial: trace.map(|trace| Initial::new(program, source, &trace.initial)),
+        steps: trace.map(|trace| Step::all(program, source, trace)),
     }
 }
 
@@ -78,12 +76,12 @@ fn check(name: &str, model: Model, full: bool) -> u64 {
     let program = program(&source).fenced(&Default::default());
     let [fused, unfused] = [true, false].map(|fuse| {
         let with = |threads| {
-            let options = Options {
-                fuse,
+            let mut options = VerifyOptions {
                 full,
                 threads,
                 ..exact(model, BOUND)
             };
+            options.semantics.fuse = fuse;
             facts(&source, &program, &options)
         };
         let alone = with(1);
@@ -91,13 +89,13 @@ fn check(name: &str, model: Model, full: bool) -> u64 {
             let say = || format!("{name} under {model}, {threads} threads, fuse {fuse}");
             assert_eq!(alone, with(threads), "{}", say());
         }
-        let violated = alone.outcome == Outcome::Violated;
+        let violated = alone.outcome == Verdict::Violated;
         assert_eq!(alone.steps.is_some(), violated, "{name} under {model}");
         alone
     });
     let say = format!("{name} under {model}, full {full}");
     assert_eq!(fused.outcome, unfused.outcome, "{say}");
-    if full || fused.outcome != Outcome::Violated {
+    if full || fused.outcome != Verdict::Violated {
         assert!(fused.states <= unfused.states, "{say}");
         assert!(fused.transitions <= unfused.transitions, "{say}");
     }

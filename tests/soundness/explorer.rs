@@ -3,10 +3,10 @@
 use fencesmith::lang::ast::{Ast, Block, Condition, Item, Member, Stmt, StmtKind};
 use fencesmith::memory;
 use fencesmith::memory::step::At;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::{Instr, Loc, Process, Program};
 use fencesmith::property::Violation;
 use fencesmith::space::{End, Snapshot};
-use fencesmith::verify::{Abstraction, Model, memory as memory_of};
 use fencesmith_testing::cases::{Mode, case, families, run};
 use fencesmith_testing::oracle::interpreter::{self as naive, Observation, Setup};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -152,7 +152,7 @@ fn explores_exactly_the_states_of_the_oracle() {
                 if !expected.complete {
                     continue;
                 }
-                let memory = memory_of(own, Abstraction::Exact { bound: BOUND });
+                let exact = (own, Abstraction::Exact { bound: BOUND });
                 let say = || format!("seed {seed}, {own}\n{}", case.text);
 
                 let plain = Mode {
@@ -163,7 +163,7 @@ fn explores_exactly_the_states_of_the_oracle() {
                     labelled: false,
                     max_states: None,
                 };
-                let found = run(&program, &*memory, own_atomics, &plain);
+                let found = run(&program, exact, own_atomics, &plain);
                 assert_eq!(found.end, End::Exhausted);
                 let states: BTreeSet<Observation> = found
                     .snapshots
@@ -184,7 +184,7 @@ fn explores_exactly_the_states_of_the_oracle() {
                     full: false,
                     ..plain
                 };
-                let found = run(&program, &*memory, own_atomics, &stepwise);
+                let found = run(&program, exact, own_atomics, &stepwise);
                 let length = found.violation.as_ref().map(|(violation, trace)| {
                     let violation = translate(*violation, &tests);
                     assert!(expected.violations.contains(&violation), "{}", say());
@@ -200,7 +200,7 @@ fn explores_exactly_the_states_of_the_oracle() {
                         threads: 2,
                         ..plain
                     };
-                    let found = run(&program, &*memory, own_atomics, &mode);
+                    let found = run(&program, exact, own_atomics, &mode);
                     let wrong = found.violation.is_some();
                     assert_eq!(wrong, nearest.is_some(), "fuse {fuse}, {}", say());
                 }

@@ -1,6 +1,6 @@
 //! The shapes of the literature: which outcomes each memory model allows.
 
-use fencesmith::verify::Outcome;
+use fencesmith::verify::Verdict;
 use fencesmith_testing::programs;
 use fencesmith_testing::programs::{MODELS, answer, exact, program, source};
 
@@ -24,13 +24,11 @@ const TABLE: &[(&str, &str)] = &[
 fn verdicts(name: &str, fuse: bool) -> String {
     let program = program(&source(&format!("litmus/{name}")));
     let verdict = |model| {
-        let options = fencesmith::verify::Options {
-            fuse,
-            ..exact(model, 4)
-        };
-        match answer(&program.fenced(&Default::default()), &options).outcome {
-            Outcome::Correct => "F",
-            Outcome::Violated => "A",
+        let mut options = exact(model, 4);
+        options.semantics.fuse = fuse;
+        match answer(&program.fenced(&Default::default()), &options).verdict {
+            Verdict::Correct => "F",
+            Verdict::Violated => "A",
             other => panic!("{name} under {model}: {other:?}"),
         }
     };

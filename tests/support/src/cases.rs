@@ -1,15 +1,15 @@
 //! Random programs and plain explorations.
 
+use fencesmith::limits::{Limits, Monitor};
 use crate::oracle::generate::{self, Options};
 use fencesmith::lang::ast::Ast;
 use fencesmith::lang::parser::parse;
 use fencesmith::lang::resolve::resolve;
 use fencesmith::lower::lower;
-use fencesmith::memory::step::Stepper;
-use fencesmith::memory::{self, Memory};
+use fencesmith::memory::{Abstraction, Atomics, Model, Semantics};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::space::{Exploration, Limits, Monitor, Search, explore};
+use fencesmith::space::{Exploration, Goal, Search, explore};
 
 pub struct Case {
     pub text: String,
@@ -65,29 +65,31 @@ pub struct Mode {
 /// Explores a program; a full exploration also collects its states.
 pub fn run(
     program: &Program,
-    memory: &dyn Memory,
-    atomics: memory::Atomics,
+    (model, abstraction): (Model, Abstraction),
+    atomics: Atomics,
     mode: &Mode,
 ) -> Exploration {
-    let stepper = Stepper {
-        program,
-        memory,
+    let semantics = Semantics {
+        model,
+        abstraction,
         atomics,
         fuse: mode.fuse,
         reset_dead: mode.reset_dead,
-        labelled: mode.labelled,
     };
+    let mut stepper = semantics.stepper(program);
+    stepper.labelled = mode.labelled;
     explore(&Search {
         stepper: &stepper,
+        goal: match mode.full {
+            true => Goal::Snapshots,
+            false => Goal::FirstViolation,
+        },
+        deadlock: false,
         limits: &Limits {
             max_states: mode.max_states,
             ..Limits::default()
         },
         monitor: &Monitor::default(),
         threads: mode.threads,
-        full: mode.full,
-        deadlock: false,
-        collect: mode.full,
-        graph: None,
     })
 }

@@ -1,7 +1,6 @@
 //! What the comments at the top of a program say about it; `algorithms/README.md` has the grammar.
 
-use fencesmith::memory::Atomics;
-use fencesmith::verify::{Abstraction, Model};
+use fencesmith::memory::{Abstraction, Atomics, Model};
 
 /// What is said about a program.
 #[derive(Debug, Default)]

@@ -2,11 +2,12 @@
 
 pub mod header;
 
+use fencesmith::memory::{Abstraction, Model};
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::space::{Limits, Monitor};
-use fencesmith::verify::{Abstraction, Answer, Model, Options, verify};
+use fencesmith::verify::{Answer, VerifyOptions, verify};
 use header::Problem;
 use rayon::prelude::*;
 use std::path::PathBuf;
@@ -90,13 +91,13 @@ pub fn program(source: &Source) -> Program {
 }
 
 /// The exact model with buffers up to `bound`, one thread, no limits.
-pub fn exact(model: Model, bound: usize) -> Options {
-    Options::new(model, Abstraction::Exact { bound })
+pub fn exact(model: Model, bound: usize) -> VerifyOptions {
+    VerifyOptions::new(model, Abstraction::Exact { bound })
 }
 
 /// Gives up after this many states.
-pub fn capped(options: Options, max_states: u64) -> Options {
-    Options {
+pub fn capped(options: VerifyOptions, max_states: u64) -> VerifyOptions {
+    VerifyOptions {
         limits: Limits {
             max_states: Some(max_states),
             ..options.limits
@@ -105,6 +106,6 @@ pub fn capped(options: Options, max_states: u64) -> Options {
     }
 }
 
-pub fn answer(program: &Program, options: &Options) -> Answer {
+pub fn answer(program: &Program, options: &VerifyOptions) -> Answer {
     verify(program, options, &Monitor::default())
 }
