@@ -41,7 +41,7 @@ pub fn name(program: &Program, source: &Source, point: PointId) -> String {
     match site.side {
         Side::Before => format!("{at}:before"),
         Side::After => format!("{at}:after"),
-        Side::Inside => source.position(offset(&site)).to_string(),
+        Side::Inside => source.position(site.offset()).to_string(),
     }
 }
 
@@ -62,7 +62,7 @@ pub fn find_in(
         (None, _) => false,
         (Some(at), Some(side)) => site.side == side && site.statement.start == at,
         (Some(at), None) => {
-            let own = offset(site);
+            let own = site.offset();
             let (low, high) = (own.min(at) as usize, own.max(at) as usize);
             source.text()[low..high].chars().all(char::is_whitespace)
         }
@@ -76,7 +76,7 @@ pub fn find_in(
         return Ok(PointId(id as u32));
     }
     let sites = program.points.iter().flat_map(|point| &point.sites);
-    let positions = sites.map(|site| source.position(offset(site)));
+    let positions = sites.map(|site| source.position(site.offset()));
     let nearby: BTreeSet<Position> = positions.filter(|at| at.line == place.at.line).collect();
     let nearby: Vec<String> = nearby.iter().map(Position::to_string).collect();
     Err(match nearby.is_empty() {
@@ -87,13 +87,4 @@ pub fn find_in(
             nearby.join(", ")
         ),
     })
-}
-
-/// Where the text of a fence at this site would begin.
-pub fn offset(site: &FenceSite) -> u32 {
-    match site.side {
-        Side::Before => site.statement.start,
-        Side::After => site.statement.end,
-        Side::Inside => site.statement.end - 1,
-    }
 }

@@ -1,6 +1,6 @@
 //! The syntax tree of a `.fen` program. Every node knows where it stands in the source.
 
-use crate::program::{BinaryOp, FenceKind, UnaryOp};
+use crate::program::{self, BinaryOp, FenceKind, UnaryOp, Value};
 use crate::source::Span;
 
 /// A whole program, items in source order.
@@ -239,4 +239,25 @@ pub struct ProcessRef {
     pub name: Name,
     pub index: Option<Box<Expr>>,
     pub span: Span,
+}
+
+impl Expr {
+    /// Translates the operators; `leaf` takes care of names and observations.
+    pub fn lowered<A>(&self, leaf: &dyn Fn(&ExprKind) -> program::Expr<A>) -> program::Expr<A> {
+        let boxed = |expr: &Expr| Box::new(expr.lowered(leaf));
+        match &self.kind {
+            ExprKind::Int(value) => program::Expr::Const(*value),
+            ExprKind::Bool(value) => program::Expr::Const(Value::from(*value)),
+            ExprKind::Unary { op, operand } => program::Expr::Unary(*op, boxed(operand)),
+            ExprKind::Binary { op, left, right } => {
+                program::Expr::Binary(*op, boxed(left), boxed(right))
+            }
+            ExprKind::Conditional {
+                condition,
+                then,
+                otherwise,
+            } => program::Expr::Conditional(boxed(condition), boxed(then), boxed(otherwise)),
+            kind => leaf(kind),
+        }
+    }
 }

@@ -4,7 +4,6 @@ mod process;
 mod property;
 
 use crate::diagnostic::Diagnostic;
-use crate::fences::offset;
 use crate::lang::ast::{self, Ast, ExprKind, Item};
 use crate::lang::parser::parse;
 use crate::lang::resolve::{Instance, SharedVariable, Symbols, Template, resolve};
@@ -94,7 +93,7 @@ fn number_points(
         let mut sites = sites.clone();
         sites.sort_by_key(|site| (preference(site), *site));
         if let Some(first) = sites.first() {
-            order.push((offset(first), location, sites));
+            order.push((first.offset(), location, sites));
         }
     }
     order.sort();
@@ -178,30 +177,13 @@ impl<'a> Scope<'a> {
 
     /// An expression of process code.
     fn expr(&self, expr: &ast::Expr) -> Expr<LocalId> {
-        translate(expr, &|kind| match kind {
+        expr.lowered(&|kind| match kind {
             ExprKind::Name(name) => match self.local(name) {
                 Some(local) => Expr::Atom(local),
                 None => Expr::Const(self.constant(name).expect("names were checked")),
             },
             _ => unreachable!("process code was checked"),
         })
-    }
-}
-
-/// Translates the operators; `leaf` takes care of names and observations.
-pub(crate) fn translate<A>(expr: &ast::Expr, leaf: &dyn Fn(&ExprKind) -> Expr<A>) -> Expr<A> {
-    let boxed = |expr: &ast::Expr| Box::new(translate(expr, leaf));
-    match &expr.kind {
-        ExprKind::Int(value) => Expr::Const(*value),
-        ExprKind::Bool(value) => Expr::Const(Value::from(*value)),
-        ExprKind::Unary { op, operand } => Expr::Unary(*op, boxed(operand)),
-        ExprKind::Binary { op, left, right } => Expr::Binary(*op, boxed(left), boxed(right)),
-        ExprKind::Conditional {
-            condition,
-            then,
-            otherwise,
-        } => Expr::Conditional(boxed(condition), boxed(then), boxed(otherwise)),
-        kind => leaf(kind),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Properties to predicates on states.
 
+use super::Scope;
 use super::process::Labels;
-use super::{Scope, translate};
 use crate::lang::ast::{self, ExprKind, ProcessRef, PropertyKind};
 use crate::program::{self, Atom, Expr, Loc, LocalId, Process, ProcessId, Property};
 use std::collections::HashSet;
@@ -104,7 +104,7 @@ struct World<'a> {
 
 impl World<'_> {
     fn expr(&self, expr: &ast::Expr) -> Expr<Atom> {
-        translate(expr, &|kind| match kind {
+        expr.lowered(&|kind| match kind {
             ExprKind::Name(name) => match self.scope.constant(name) {
                 Some(value) => Expr::Const(value),
                 None => Expr::Atom(Atom::Place(self.scope.shared(name).0)),

@@ -32,3 +32,14 @@ named_enum! {
         Inside = "inside",
     }
 }
+
+impl FenceSite {
+    /// Where the text of a fence at this site would begin.
+    pub fn offset(&self) -> u32 {
+        match self.side {
+            Side::Before => self.statement.start,
+            Side::After => self.statement.end,
+            Side::Inside => self.statement.end - 1,
+        }
+    }
+}

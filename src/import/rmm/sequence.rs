@@ -7,7 +7,6 @@ use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::lang::ast::{Block, Condition, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::lang::report::Report;
-use crate::lower::translate;
 use crate::program;
 use crate::program::{BinaryOp, Domain, FenceKind};
 use crate::source::Span;
@@ -211,7 +210,7 @@ impl<'b, 'm> Body<'b, 'm> {
     pub(super) fn interval(&self, expr: &Expr) -> Option<Domain> {
         let registers = self.text.registers.values();
         let registers: Vec<&(String, Domain)> = registers.collect();
-        let lowered = translate(expr, &|kind| {
+        let lowered = expr.lowered(&|kind| {
             let ExprKind::Name(name) = kind else {
                 unreachable!("expressions of machines have no other leaves");
             };
