@@ -97,7 +97,7 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, Box<dyn Error>>
     let placed = answer(&grid.cells(names()), &subjects, Some(12));
     entries.retain(|entry| !entry.cell.refine());
     entries.extend(placed);
-    let page = page::page("FD against PD under PSO", &listed, &entries);
+    let page = page::render("FD against PD under PSO", &listed, &entries);
     let mut files = vec![
         ("compare.md", markdown),
         ("compare.json", json),

@@ -40,7 +40,7 @@ pub fn run(args: &args::Report) -> Result<Exit, Failure> {
             }
         }
     }
-    store::replace(&args.html, &page::page(&args.title, &programs, &entries))?;
+    store::replace(&args.html, &page::render(&args.title, &programs, &entries))?;
     Ok(Exit::Fine)
 }
 

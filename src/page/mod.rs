@@ -21,7 +21,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// The page for these programs and cells.
-pub fn page(title: &str, programs: &[ListedProgram], entries: &[Entry]) -> String {
+pub fn render(title: &str, programs: &[ListedProgram], entries: &[Entry]) -> String {
     let folder = short_names(programs);
     let shown: Vec<(&ListedProgram, String, Vec<&Entry>)> = programs
         .iter()
