@@ -3,9 +3,9 @@
 use super::plot::{Plot, Series};
 use crate::experiment::{Entry, compare, over_all};
 use crate::infer::EngineKind;
-use crate::memory::AbstractionKind;
-use crate::memory::Model;
+use crate::memory::{AbstractionKind, Model};
 use crate::record::Mode;
+use maud::{Markup, html};
 use std::collections::BTreeSet;
 
 /// A figure of a cell that can be drawn against k.
@@ -114,26 +114,30 @@ pub fn precision_plot(entries: &[Entry]) -> Plot {
 }
 
 /// The plots over all programs, those that have something to show.
-pub fn overall(entries: &[Entry]) -> String {
-    let precision = precision_plot(entries);
+pub fn overall(entries: &[Entry]) -> Vec<Plot> {
     let all: Vec<&Entry> = entries.iter().collect();
-    match precision.is_empty() {
-        true => drawn(&all),
-        false => format!("<figure>{}</figure>{}", precision.svg(), drawn(&all)),
-    }
+    let mut plots = vec![precision_plot(entries)];
+    plots.retain(|plot| !plot.is_empty());
+    plots.extend(plots_of(&all));
+    plots
 }
 
-/// All plots of some cells.
-pub fn drawn(entries: &[&Entry]) -> String {
-    let plots = [
+/// The plots of some cells, those that have something to show.
+pub fn plots_of(entries: &[&Entry]) -> Vec<Plot> {
+    let mut plots = vec![
         states_plot(entries),
         fences_plot(entries),
         time_plot(entries),
     ];
-    let plots = plots.iter().filter(|plot| !plot.is_empty());
+    plots.retain(|plot| !plot.is_empty());
     plots
-        .map(|plot| format!("<figure>{}</figure>", plot.svg()))
-        .collect()
+}
+
+/// Plots, each in a frame.
+pub fn figures(plots: &[Plot]) -> Markup {
+    html! {
+        @for plot in plots { figure { (plot.svg()) } }
+    }
 }
 
 /// One line for each model and abstraction, the mean over the programs that have a figure at

@@ -1,11 +1,11 @@
 //! All cells at a glance: a row a program, a column a way to ask.
 
-use super::{compact, escape};
-use crate::experiment::{CellOutcome, Entry};
+use super::{Section, compact};
+use crate::experiment::CellOutcome;
 use crate::memory::AbstractionKind;
-use crate::record::{Cell, ListedProgram, Mode};
+use crate::record::{Cell, Mode};
 use crate::words::{count, duration};
-use std::fmt::Write;
+use maud::{Markup, html};
 
 /// Everything that makes a column, in the order of columns.
 type Column = (u8, String, String, u8, usize);
@@ -34,65 +34,70 @@ fn group(cell: &Cell) -> String {
     format!("{}{engine} · {} · {buffers}", cell.mode, cell.model.upper())
 }
 
-/// The table.
-pub fn table(programs: &[(&ListedProgram, String, Vec<&Entry>)]) -> String {
-    let cells = programs
-        .iter()
-        .flat_map(|(_, _, own)| own.iter().map(|e| &e.cell));
+/// The table of all cells.
+pub fn table(sections: &[Section]) -> Markup {
+    let entries = || sections.iter().flat_map(|section| &section.entries);
+    let cells = entries().map(|entry| &entry.cell);
     let mut columns: Vec<(Column, &Cell)> = cells.map(|cell| (column(cell), cell)).collect();
     columns.sort_by(|(a, _), (b, _)| a.cmp(b));
     columns.dedup_by(|(a, _), (b, _)| a == b);
-    let all = programs.iter().flat_map(|(_, _, own)| own);
-    let most = all.filter_map(|entry| entry.states()).max().unwrap_or(1);
-    let mut out = String::from("<div class=\"scroll\"><table class=\"heat\"><thead><tr><td></td>");
-    let mut rest = &columns[..];
-    while let Some((_, first)) = rest.first() {
-        let name = group(first);
-        let width = rest
-            .iter()
-            .take_while(|(_, cell)| group(cell) == name)
-            .count();
-        let _ = write!(out, "<th colspan=\"{width}\">{}</th>", escape(&name));
-        rest = &rest[width..];
-    }
-    out.push_str("</tr><tr><th>program</th>");
-    for (_, cell) in &columns {
-        let head = match cell.head() {
-            head if head.parse::<usize>().is_ok() => format!("k={head}"),
-            head if head.is_empty() => "–".to_string(),
-            head => head,
-        };
-        let _ = write!(out, "<th>{head}</th>");
-    }
-    out.push_str("</tr></thead><tbody>\n");
-    for (index, (listed, name, own)) in programs.iter().enumerate() {
-        let name = escape(name);
-        let _ = write!(out, "<tr><th><a href=\"#p{index}\">{name}</a></th>");
-        if listed.error.is_some() {
-            let width = columns.len().max(1);
-            let _ = write!(out, "<td class=\"stopped\" colspan=\"{width}\">broken</td>");
-        } else {
-            for (wanted, _) in &columns {
-                let entry = own.iter().find(|entry| column(&entry.cell) == *wanted);
-                out.push_str(&entry.map_or("<td></td>".to_string(), |entry| cell(entry, most)));
+    let most = entries().filter_map(|entry| entry.states()).max();
+    let most = most.unwrap_or(1);
+    let groups = columns.chunk_by(|(_, a), (_, b)| group(a) == group(b));
+    html! {
+        div.scroll {
+            table.heat {
+                thead {
+                    tr {
+                        td {}
+                        @for columns in groups {
+                            th colspan=(columns.len()) { (group(columns[0].1)) }
+                        }
+                    }
+                    tr {
+                        th { "program" }
+                        @for (_, cell) in &columns { th { (heading(cell)) } }
+                    }
+                }
+                tbody {
+                    @for (index, section) in sections.iter().enumerate() {
+                        tr {
+                            th { a href={ "#p" (index) } { (section.name) } }
+                            @if section.listed.error.is_some() {
+                                td.stopped colspan=(columns.len().max(1)) { "broken" }
+                            } @else {
+                                @for (wanted, _) in &columns { (cell(section, wanted, most)) }
+                            }
+                        }
+                        "\n"
+                    }
+                }
             }
         }
-        out.push_str("</tr>\n");
+        p.legend {
+            span.correct { "correct" } " "
+            span.placed { "fences placed" } " "
+            span.violated { "violated, replayed" } " "
+            span.spurious { "only in the abstraction" } " "
+            span.stopped { "ended at a limit" }
+            " Figures are states, or fences where they were inferred; the bar is the number of \
+             states, on a logarithmic scale."
+        }
     }
-    out.push_str("</tbody></table></div>");
-    out.push_str(
-        "<p class=\"legend\"><span class=\"correct\">correct</span> \
-         <span class=\"placed\">fences placed</span> <span class=\"violated\">violated, \
-         replayed</span> <span class=\"spurious\">only in the abstraction</span> \
-         <span class=\"stopped\">ended at a limit</span> Figures are states, or fences where \
-         they were inferred; the bar is the number of states, on a logarithmic scale.</p>",
-    );
-    out
+}
+
+/// The heading of a column below that of its group.
+fn heading(cell: &Cell) -> String {
+    match cell.head() {
+        head if head.parse::<usize>().is_ok() => format!("k={head}"),
+        head if head.is_empty() => "–".to_string(),
+        head => head,
+    }
 }
 
 /// The colour of an outcome.
-pub fn class(word: CellOutcome) -> &'static str {
-    match word {
+pub fn class(outcome: CellOutcome) -> &'static str {
+    match outcome {
         CellOutcome::Correct => "correct",
         CellOutcome::Placed => "placed",
         CellOutcome::Violated | CellOutcome::Incorrect | CellOutcome::Unfixable => "violated",
@@ -101,7 +106,12 @@ pub fn class(word: CellOutcome) -> &'static str {
     }
 }
 
-fn cell(entry: &Entry, most: u64) -> String {
+/// What a program has in a column: nothing if it was not asked that.
+fn cell(section: &Section, wanted: &Column, most: u64) -> Markup {
+    let mut entries = section.entries.iter();
+    let Some(entry) = entries.find(|entry| column(&entry.cell) == *wanted) else {
+        return html! { td {} };
+    };
     let figure = match (entry.cell.mode, entry.states(), entry.fences()) {
         (Mode::Infer, _, Some(fences)) => fences.to_string(),
         (Mode::Verify, Some(states), _) => compact(states),
@@ -120,9 +130,8 @@ fn cell(entry: &Entry, most: u64) -> String {
     let details: Vec<String> = details.into_iter().flatten().collect();
     let states = entry.states().unwrap_or(1).max(1) as f64;
     let width = 100.0 * states.ln() / (most.max(2) as f64).ln();
-    format!(
-        "<td class=\"{}\" style=\"--w:{width:.0}%\" title=\"{}\">{figure}</td>",
-        class(entry.cell_outcome()),
-        escape(&details.join(", "))
-    )
+    html! {
+        td class=(class(entry.cell_outcome())) style=(format!("--w:{width:.0}%"))
+            title=(details.join(", ")) { (figure) }
+    }
 }

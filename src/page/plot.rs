@@ -1,7 +1,7 @@
 //! Line plots as SVG.
 
-use super::{compact, escape};
-use std::fmt::Write;
+use super::compact;
+use maud::{Markup, PreEscaped, html};
 
 /// A plot over small whole numbers.
 #[derive(Debug, Clone)]
@@ -39,19 +39,19 @@ const TOP: f64 = 44.0;
 const BOTTOM: f64 = 58.0;
 
 /// Colours of a plot that stands alone, in light and dark.
-const ALONE: &str = "<style>svg{--fg:#24292f;--line:#d0d7de;--fd:#0b62c4;--pd:#b3470b;\
+const ALONE: &str = "svg{--fg:#24292f;--line:#d0d7de;--fd:#0b62c4;--pd:#b3470b;\
      --set:#6e7781;--best:#1a7f37;font-family:system-ui,sans-serif}\
      @media(prefers-color-scheme:dark){svg{--fg:#d5dae0;--line:#3d444d;--fd:#6cb0ff;\
-     --pd:#f0975a;--set:#9198a1;--best:#4ac26b}}</style>";
+     --pd:#f0975a;--set:#9198a1;--best:#4ac26b}}";
 
 /// How a plot looks, wherever it stands.
-const LOOK: &str = "<style>.grid{stroke:var(--line)}.plot text{fill:var(--fg);font-size:11px}\
+const LOOK: &str = ".grid{stroke:var(--line)}.plot text{fill:var(--fg);font-size:11px}\
      .plot .title{font-size:13px;font-weight:600}.plot .sub{opacity:.7}\
      .plot path{fill:none;stroke-width:2}.plot .faint{opacity:.22}.plot .faint path{stroke-width:1}\
      .fd{stroke:var(--fd);fill:var(--fd)}.pd{stroke:var(--pd);fill:var(--pd)}\
      .set{stroke:var(--set);fill:var(--set)}.best{stroke:var(--best);fill:var(--best)}\
      .plot path.fd,.plot path.pd,.plot path.set,.plot path.best{fill:none}\
-     .dashed{stroke-dasharray:5 3}</style>";
+     .dashed{stroke-dasharray:5 3}";
 
 struct Scale {
     low: f64,
@@ -133,79 +133,74 @@ impl Plot {
     }
 
     /// As part of a page that defines the colours.
-    pub fn svg(&self) -> String {
-        self.draw("")
+    pub fn svg(&self) -> Markup {
+        self.draw(None)
     }
 
     /// As a file of its own.
     pub fn standalone(&self) -> String {
-        self.draw(ALONE) + "\n"
+        self.draw(Some(ALONE)).into_string() + "\n"
     }
 
-    fn draw(&self, colours: &str) -> String {
+    fn draw(&self, colours: Option<&str>) -> Markup {
         let scale = self.scale();
-        let title = escape(&self.title);
-        let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" \
-             viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\">\
-             <title>{title}</title>{colours}{LOOK}\
-             <text class=\"title\" x=\"8\" y=\"16\">{title}</text>\
-             <text class=\"sub\" x=\"8\" y=\"31\">{}</text>",
-            escape(&self.subtitle)
-        );
-        for tick in scale.ticks() {
-            let y = scale.y(tick);
-            let _ = write!(
-                out,
-                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-                 <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                WIDTH - 8.0,
-                LEFT - 6.0,
-                y + 4.0,
-                self.figure(tick)
-            );
-        }
-        for x in scale.from..=scale.to {
-            let at = scale.x(x);
-            let below = HEIGHT - BOTTOM + 16.0;
-            let _ = write!(
-                out,
-                "<text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{x}</text>"
-            );
-        }
-        let _ = write!(
-            out,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-            WIDTH - 8.0,
-            HEIGHT - BOTTOM + 30.0,
-            escape(&self.x)
-        );
-        out.push_str("<g class=\"faint\">");
-        for series in &self.faint {
-            out.push_str(&path(series, &scale));
-        }
-        out.push_str("</g>");
-        let mut at = 8.0;
-        for series in &self.series {
-            out.push_str(&path(series, &scale));
-            for &(x, y) in &series.points {
-                out.push_str(&marker(series.class, scale.x(x), scale.y(y)));
+        html! {
+            svg xmlns="http://www.w3.org/2000/svg" class="plot" role="img"
+                viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) {
+                title { (self.title) }
+                @if let Some(colours) = colours { style { (PreEscaped(colours)) } }
+                style { (PreEscaped(LOOK)) }
+                text.title x="8" y="16" { (self.title) }
+                text.sub x="8" y="31" { (self.subtitle) }
+                (self.axes(&scale))
+                g.faint {
+                    @for series in &self.faint { (path(series, &scale)) }
+                }
+                @for series in &self.series {
+                    (path(series, &scale))
+                    @for &(x, y) in &series.points {
+                        (marker(series.class, scale.x(x), scale.y(y)))
+                    }
+                }
+                (self.legend())
             }
-            let low = HEIGHT - 10.0;
-            let name = escape(&series.name);
-            let _ = write!(
-                out,
-                "<path class=\"{}{}\" d=\"M{at} {y}h18\"/>{}<text x=\"{}\" y=\"{low}\">{name}</text>",
-                series.class,
-                if series.dashed { " dashed" } else { "" },
-                marker(series.class, at + 9.0, low - 4.0),
-                at + 24.0,
-                y = low - 4.0,
-            );
-            at += 38.0 + 6.2 * series.name.chars().count() as f64;
         }
-        out.push_str("</svg>");
-        out
+    }
+
+    /// Grid lines with the figures of the y axis, and the figures of the x axis.
+    fn axes(&self, scale: &Scale) -> Markup {
+        let right = WIDTH - 8.0;
+        html! {
+            @for tick in scale.ticks() {
+                @let y = scale.y(tick);
+                line.grid x1=(LEFT) x2=(right) y1=(tenths(y)) y2=(tenths(y)) {}
+                text x=(LEFT - 6.0) y=(tenths(y + 4.0)) text-anchor="end" { (self.figure(tick)) }
+            }
+            @for x in scale.from..=scale.to {
+                text x=(tenths(scale.x(x))) y=(HEIGHT - BOTTOM + 16.0) text-anchor="middle" { (x) }
+            }
+            text x=(right) y=(HEIGHT - BOTTOM + 30.0) text-anchor="end" { (self.x) }
+        }
+    }
+
+    /// The names of the lines, side by side below the plot.
+    fn legend(&self) -> Markup {
+        let low = HEIGHT - 10.0;
+        let widths = self.series.iter().map(|series| {
+            let characters = series.name.chars().count() as f64;
+            38.0 + 6.2 * characters
+        });
+        let left = widths.scan(8.0, |right, width| {
+            *right += width;
+            Some(*right - width)
+        });
+        html! {
+            @for (series, at) in self.series.iter().zip(left) {
+                path class=(classes(series)) d={ "M" (at) " " (low - 4.0) "h18" } {}
+                (marker(series.class, at + 9.0, low - 4.0))
+                text x=(at + 24.0) y=(low) { (series.name) }
+            }
+        }
     }
 
     fn figure(&self, y: f64) -> String {
@@ -217,28 +212,31 @@ impl Plot {
     }
 }
 
-fn path(series: &Series, scale: &Scale) -> String {
+fn path(series: &Series, scale: &Scale) -> Markup {
     let points = series.points.iter().enumerate().map(|(index, &(x, y))| {
-        let word = if index == 0 { 'M' } else { 'L' };
-        format!("{word}{:.1} {:.1}", scale.x(x), scale.y(y))
+        let command = if index == 0 { 'M' } else { 'L' };
+        format!("{command}{:.1} {:.1}", scale.x(x), scale.y(y))
     });
-    format!(
-        "<path class=\"{}{}\" d=\"{}\"/>",
-        series.class,
-        if series.dashed { " dashed" } else { "" },
-        points.collect::<String>()
-    )
+    html! { path class=(classes(series)) d=(points.collect::<String>()) {} }
+}
+
+fn classes(series: &Series) -> String {
+    let dashed = if series.dashed { " dashed" } else { "" };
+    format!("{}{dashed}", series.class)
 }
 
 /// Colours alone do not tell lines apart.
-fn marker(class: &str, x: f64, y: f64) -> String {
-    match class {
-        "fd" => format!("<circle class=\"fd\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>"),
-        "pd" => format!(
-            "<rect class=\"pd\" x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\"/>",
-            x - 3.0,
-            y - 3.0
-        ),
-        _ => String::new(),
+fn marker(class: &str, x: f64, y: f64) -> Markup {
+    html! {
+        @match class {
+            "fd" => circle.fd cx=(tenths(x)) cy=(tenths(y)) r="3.5" {},
+            "pd" => rect.pd x=(tenths(x - 3.0)) y=(tenths(y - 3.0)) width="6" height="6" {},
+            _ => {},
+        }
     }
+}
+
+/// A coordinate, as precise as a drawing needs it.
+fn tenths(coordinate: f64) -> String {
+    format!("{coordinate:.1}")
 }

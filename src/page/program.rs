@@ -1,7 +1,7 @@
 //! One program: its source with the fences that were found, and what went wrong without.
 
 use super::heat::class;
-use super::{charts, escape, timeline};
+use super::{Section, charts, timeline};
 use crate::experiment::{CellOutcome, Entry};
 use crate::fences::{self, FencePlace};
 use crate::infer::Optimality;
@@ -9,60 +9,54 @@ use crate::lang::printer::print_with_fences;
 use crate::lower::compile;
 use crate::memory::Model;
 use crate::program::{FenceKind, FenceSite, Program, Side};
-use crate::record::{Fence, ListedProgram, Mode, Placement};
+use crate::record::{Fence, Mode, Placement};
 use crate::report::text::with_additions;
 use crate::source::{Position, Source};
 use crate::words::count;
+use maud::{Markup, html};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 /// A version of the source to look at.
 struct Version {
     label: String,
-    /// The lines, as HTML.
-    lines: String,
+    lines: Markup,
     /// The fences in words.
     fences: Vec<String>,
 }
 
 /// Everything about one program.
-pub fn section(index: usize, listed: &ListedProgram, name: &str, entries: &[&Entry]) -> String {
-    let open = if index == 0 { " open" } else { "" };
-    let mut out = format!(
-        "<details class=\"program\" id=\"p{index}\"{open}><summary><h3>{}</h3> {}</summary>\n",
-        escape(name),
-        badges(entries)
-    );
-    if let Some(error) = &listed.error {
-        let _ = writeln!(
-            out,
-            "<pre class=\"error\">{}</pre></details>",
-            escape(error)
-        );
-        return out;
+pub fn section(index: usize, section: &Section) -> Markup {
+    let entries = &section.entries;
+    let plots = charts::plots_of(entries);
+    html! {
+        details.program #{ "p" (index) } open[index == 0] {
+            summary { h3 { (section.name) } " " (badges(entries)) }
+            @if let Some(error) = &section.listed.error {
+                pre.error { (error) }
+            } @else {
+                @if !plots.is_empty() {
+                    div.plots.small { (charts::figures(&plots)) }
+                }
+                div.both {
+                    @if let Some(text) = &section.listed.source {
+                        (source(index, &versions(&section.name, text, entries)))
+                    }
+                    (timeline::widget(entries))
+                }
+            }
+        }
     }
-    let plots = charts::drawn(entries);
-    if !plots.is_empty() {
-        let _ = writeln!(out, "<div class=\"plots small\">{plots}</div>");
-    }
-    out.push_str("<div class=\"both\">\n");
-    if let Some(text) = &listed.source {
-        out.push_str(&code(index, &versions(name, text, entries)));
-    }
-    out.push_str(&timeline::widget(entries));
-    out.push_str("</div></details>\n");
-    out
 }
 
 /// What is known under each model, in a few words: the verdict, and the fewest fences.
-fn badges(entries: &[&Entry]) -> String {
+fn badges(entries: &[&Entry]) -> Markup {
     let mut models: Vec<Model> = Vec::new();
     for entry in entries {
         if !models.contains(&entry.cell.model) {
             models.push(entry.cell.model);
         }
     }
-    let mut out = String::new();
+    let mut badges: Vec<(&str, String)> = Vec::new();
     for model in models {
         let own = || entries.iter().filter(|entry| entry.cell.model == model);
         let of = |mode| own().filter(move |entry| entry.cell.mode == mode);
@@ -81,18 +75,18 @@ fn badges(entries: &[&Entry]) -> String {
                 Some(fences) if fences > 0 => count(fences, "fence"),
                 _ => entry.outcome(),
             };
-            let badge = format!(
-                "<span class=\"badge {}\">{} {}</span> ",
+            let badge = (
                 class(entry.cell_outcome()),
-                model.upper(),
-                escape(&text)
+                format!("{} {text}", model.upper()),
             );
-            if !out.contains(&badge) {
-                out.push_str(&badge);
+            if !badges.contains(&badge) {
+                badges.push(badge);
             }
         }
     }
-    out
+    html! {
+        @for (class, text) in &badges { span.badge.(class) { (text) } " " }
+    }
 }
 
 /// The source as it stands and with every placement that was found, each once.
@@ -192,49 +186,39 @@ fn site(source: &Source, program: &Program, fence: &Fence) -> Option<(FenceSite,
 }
 
 /// Lines with their numbers; what was added is marked.
-fn lines(original: &str, text: &str) -> String {
-    let mut out = String::new();
-    for (number, line, changed) in with_additions(original, text) {
-        let class = if changed { "line fence" } else { "line" };
-        let number = number.map_or(String::new(), |number| number.to_string());
-        let text = escape(line);
-        let _ = writeln!(
-            out,
-            "<div class=\"{class}\" data-line=\"{number}\"><i>{number}</i><code>{text}</code></div>"
-        );
+fn lines(original: &str, text: &str) -> Markup {
+    html! {
+        @for (number, line, changed) in with_additions(original, text) {
+            @let number = number.map_or(String::new(), |number| number.to_string());
+            div.line.fence[changed] data-line=(number) { i { (number) } code { (line) } }
+            "\n"
+        }
     }
-    out
 }
 
 /// The versions, one of them to be seen at a time.
-fn code(index: usize, versions: &[Version]) -> String {
-    let mut out =
-        String::from("<div class=\"source\"><div class=\"versions\" role=\"radiogroup\">");
-    for (number, version) in versions.iter().enumerate() {
-        let checked = if number == 0 { " checked" } else { "" };
-        let _ = write!(
-            out,
-            "<label><input type=\"radio\" name=\"v{index}\" value=\"{number}\"{checked}>{}</label>",
-            escape(&version.label)
-        );
-    }
-    out.push_str("</div>\n");
-    for (number, version) in versions.iter().enumerate() {
-        let hidden = if number == 0 { "" } else { " hidden" };
-        let _ = write!(
-            out,
-            "<div class=\"version\" data-version=\"{number}\"{hidden}><div class=\"code\">\n{}</div>",
-            version.lines
-        );
-        if !version.fences.is_empty() {
-            out.push_str("<ul>");
-            for fence in &version.fences {
-                let _ = write!(out, "<li>{}</li>", escape(fence));
+fn source(index: usize, versions: &[Version]) -> Markup {
+    html! {
+        div.source {
+            div.versions role="radiogroup" {
+                @for (number, version) in versions.iter().enumerate() {
+                    label {
+                        input type="radio" name={ "v" (index) } value=(number)
+                            checked[number == 0];
+                        (version.label)
+                    }
+                }
             }
-            out.push_str("</ul>");
+            @for (number, version) in versions.iter().enumerate() {
+                div.version data-version=(number) hidden[number != 0] {
+                    div.code { (version.lines) }
+                    @if !version.fences.is_empty() {
+                        ul {
+                            @for fence in &version.fences { li { (fence) } }
+                        }
+                    }
+                }
+            }
         }
-        out.push_str("</div>\n");
     }
-    out.push_str("</div>\n");
-    out
 }

@@ -1,13 +1,13 @@
 //! Counterexamples to step through.
 
-use super::escape;
 use crate::experiment::{CellOutcome, Entry};
-use crate::record::Outcome;
-use crate::record::{Initial, Step};
+use crate::record::{Initial, Outcome, Step};
+use indexmap::IndexSet;
+use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value as Json, json};
 
 /// A counterexample and what to call it.
-struct Told<'a> {
+struct Counterexample<'a> {
     /// Real ones come first, then those that a fence prevents, then the spurious.
     rank: u8,
     label: String,
@@ -18,44 +18,48 @@ struct Told<'a> {
 }
 
 /// The widget with every counterexample of a program, each once; nothing without one.
-pub fn widget(entries: &[&Entry]) -> String {
-    let mut told: Vec<Told> = Vec::new();
+pub fn widget(entries: &[&Entry]) -> Markup {
+    let mut all: Vec<Counterexample> = Vec::new();
     for entry in entries {
         for new in counterexamples(entry) {
-            let same = |old: &Told| old.steps == new.steps && old.initial == new.initial;
-            if !new.steps.is_empty() && !told.iter().any(same) {
-                told.push(new);
+            let same = |old: &Counterexample| old.steps == new.steps && old.initial == new.initial;
+            if !new.steps.is_empty() && !all.iter().any(same) {
+                all.push(new);
             }
         }
     }
-    told.sort_by_key(|told| told.rank);
-    let Some(first) = told.first() else {
-        return String::new();
+    all.sort_by_key(|counterexample| counterexample.rank);
+    let Some(first) = all.first() else {
+        return Markup::default();
     };
-    let choices: String = told
-        .iter()
-        .enumerate()
-        .map(|(index, told)| format!("<option value=\"{index}\">{}</option>", escape(&told.label)))
-        .collect();
     let data = json!({
         "processes": first.initial.locals.keys().collect::<Vec<_>>(),
-        "traces": told.iter().map(trace).collect::<Vec<_>>(),
+        "traces": all.iter().map(trace).collect::<Vec<_>>(),
     });
-    // Within a script element nothing but its end has to be avoided.
-    let data = data.to_string().replace("</", "<\\/");
-    format!(
-        "<div class=\"timeline\" tabindex=\"0\" aria-label=\"counterexample; arrow keys step\">\
-         <select aria-label=\"counterexample\">{choices}</select>\
-         <script type=\"application/json\">{data}</script></div>\n"
-    )
+    html! {
+        div.timeline tabindex="0" aria-label="counterexample; arrow keys step" {
+            select aria-label="counterexample" {
+                @for (index, counterexample) in all.iter().enumerate() {
+                    option value=(index) { (counterexample.label) }
+                }
+            }
+            script type="application/json" { (embedded(&data)) }
+        }
+    }
+}
+
+/// Data within a script element.
+fn embedded(data: &Json) -> PreEscaped<String> {
+    // Nothing but the end of the element has to be avoided.
+    PreEscaped(data.to_string().replace("</", "<\\/"))
 }
 
 /// The counterexamples of a cell: its own, and those that come back without a fence.
-fn counterexamples(entry: &Entry) -> Vec<Told<'_>> {
+fn counterexamples(entry: &Entry) -> Vec<Counterexample<'_>> {
     let answer = &entry.answer;
     let model = entry.cell.model.upper();
     let by = entry.cell.representation();
-    let mut told = Vec::new();
+    let mut all = Vec::new();
     if let (Some(initial), Some(steps)) = (answer.initial(), answer.trace()) {
         let (real, label) = match entry.cell_outcome() {
             CellOutcome::Spurious | CellOutcome::Inconclusive | CellOutcome::Stopped => {
@@ -70,7 +74,7 @@ fn counterexamples(entry: &Entry) -> Vec<Told<'_>> {
             (Some(text), false) => format!("in the abstraction: {text}"),
             (None, _) => "here it goes wrong".to_string(),
         };
-        told.push(Told {
+        all.push(Counterexample {
             rank: if real { 0 } else { 2 },
             label,
             end,
@@ -84,7 +88,7 @@ fn counterexamples(entry: &Entry) -> Vec<Told<'_>> {
         .flat_map(|placement| &placement.fences);
     for fence in fences {
         if let (Some(initial), Some(steps)) = (&fence.why_initial, &fence.why) {
-            told.push(Told {
+            all.push(Counterexample {
                 rank: 1,
                 label: format!(
                     "{model}, {by}: without the fence {} line {}",
@@ -100,38 +104,45 @@ fn counterexamples(entry: &Entry) -> Vec<Told<'_>> {
             });
         }
     }
-    told
+    all
 }
 
-/// A counterexample in few bytes: the script puts the states together again.
-fn trace(told: &Told) -> Json {
-    let order = told
-        .steps
-        .first()
-        .map(|step| step.memory.keys().cloned().collect());
-    let order: Vec<String> = order.unwrap_or_else(|| told.initial.memory.keys().cloned().collect());
-    let steps = told.steps.iter().map(|step| {
-        let memory: Vec<&Json> = order.iter().map(|place| &step.memory[place]).collect();
+/// A counterexample in few bytes: the script puts the states together again. A place that a
+/// step says nothing about has an unknown value there, which is null.
+fn trace(counterexample: &Counterexample) -> Json {
+    let Counterexample {
+        end,
+        initial,
+        steps,
+        ..
+    } = counterexample;
+    // The steps have the places in the order of the program.
+    let places = steps.iter().flat_map(|step| step.memory.keys());
+    let places: IndexSet<&String> = places.chain(initial.memory.keys()).collect();
+    let places: Vec<&String> = places.into_iter().collect();
+    let told = steps.iter().map(|step| {
+        let memory = places.iter().map(|&place| step.memory.get(place));
         json!({
             "process": step.process,
             "line": step.line,
             "text": step.step,
             "flush": step.flush,
             "locals": step.locals,
-            "memory": memory,
+            "memory": memory.collect::<Vec<_>>(),
             "buffers": buffers(&step.buffers),
             "at": step.at,
         })
     });
-    let initial: Vec<Json> = order
-        .iter()
-        .map(|place| json!(told.initial.memory.get(place)))
-        .collect();
+    let memory = places.iter().map(|&place| initial.memory.get(place));
     json!({
-        "end": told.end,
-        "places": order,
-        "initial": { "memory": initial, "locals": told.initial.locals, "at": told.initial.at },
-        "steps": steps.collect::<Vec<_>>(),
+        "end": end,
+        "places": places,
+        "initial": {
+            "memory": memory.collect::<Vec<_>>(),
+            "locals": initial.locals,
+            "at": initial.at,
+        },
+        "steps": told.collect::<Vec<_>>(),
     })
 }
 
