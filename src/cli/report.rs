@@ -4,13 +4,20 @@ use super::{Exit, Failure, args, input, store};
 use crate::experiment::{Entry, read_answers};
 use crate::page;
 use crate::record::ListedProgram;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Makes one page of results.
 pub fn run(args: &args::Report) -> Result<Exit, Failure> {
+    let (programs, entries) = read(&args.results)?;
+    store::replace(&args.html, &page::render(&args.title, &programs, &entries))?;
+    Ok(Exit::Fine)
+}
+
+/// The programs and cells of all results, each once.
+fn read(results: &[PathBuf]) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure> {
     let mut programs: Vec<ListedProgram> = Vec::new();
     let mut entries: Vec<Entry> = Vec::new();
-    for path in &args.results {
+    for path in results {
         let (listed, answered) = match path.is_dir() {
             true => {
                 let (manifest, entries) = store::read(path)?;
@@ -40,8 +47,7 @@ pub fn run(args: &args::Report) -> Result<Exit, Failure> {
             }
         }
     }
-    store::replace(&args.html, &page::render(&args.title, &programs, &entries))?;
-    Ok(Exit::Fine)
+    Ok((programs, entries))
 }
 
 /// What `verify` or `infer` wrote.
@@ -61,3 +67,6 @@ fn answers(path: &Path) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure> {
     });
     Ok((listed.collect(), entries))
 }
+
+#[cfg(test)]
+mod tests;

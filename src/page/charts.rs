@@ -231,8 +231,10 @@ fn complete<'a>(asked: &[&'a Entry], figure: Figure) -> Vec<(&'a str, Model)> {
     programs.retain(|one| {
         let own = || asked.iter().filter(|entry| program(entry) == *one);
         let sides: BTreeSet<String> = own().map(|e| e.cell.abstraction.to_string()).collect();
-        let figures = own().filter(|entry| figure(entry).is_some());
-        figures.count() == ks.len() * sides.len()
+        // Several engines may have answered at one k.
+        let known = own().filter(|entry| figure(entry).is_some());
+        let known = known.map(|entry| (entry.cell.abstraction.to_string(), entry.cell.k));
+        known.collect::<BTreeSet<_>>().len() == ks.len() * sides.len()
     });
     programs
 }

@@ -37,6 +37,10 @@ const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 52.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 58.0;
+/// The smallest and the largest figure that a logarithmic axis shows.
+const DECADES: (f64, f64) = (1e-6, 1e20);
+/// There is room for this many figures on the x axis.
+const X_FIGURES: usize = 12;
 
 /// Colours of a plot that stands alone, in light and dark.
 const ALONE: &str = "svg{--fg:#24292f;--line:#d0d7de;--fd:#0b62c4;--pd:#b3470b;\
@@ -70,9 +74,15 @@ impl Scale {
     }
 
     fn y(&self, y: f64) -> f64 {
-        let of = |y: f64| if self.log { y.max(1e-12).log10() } else { y };
+        let of = |y: f64| if self.log { shown(y).log10() } else { y };
         let share = (of(y) - of(self.low)) / (of(self.high) - of(self.low));
         HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
+    }
+
+    /// Where the x axis has figures.
+    fn columns(&self) -> impl Iterator<Item = usize> {
+        let step = (self.to - self.from) / X_FIGURES + 1;
+        (self.from..=self.to).step_by(step)
     }
 
     /// Where the grid lines are.
@@ -117,7 +127,7 @@ impl Plot {
             (low, high) = (low.min(y), high.max(y));
         }
         if self.log {
-            let decade = |y: f64, round: fn(f64) -> f64| 10f64.powf(round(y.max(1e-6).log10()));
+            let decade = |y: f64, round: fn(f64) -> f64| 10f64.powf(round(shown(y).log10()));
             (low, high) = (decade(low, f64::floor), decade(high, f64::ceil));
             high = high.max(low * 10.0);
         } else {
@@ -176,7 +186,7 @@ impl Plot {
                 line.grid x1=(LEFT) x2=(right) y1=(tenths(y)) y2=(tenths(y)) {}
                 text x=(LEFT - 6.0) y=(tenths(y + 4.0)) text-anchor="end" { (self.figure(tick)) }
             }
-            @for x in scale.from..=scale.to {
+            @for x in scale.columns() {
                 text x=(tenths(scale.x(x))) y=(HEIGHT - BOTTOM + 16.0) text-anchor="middle" { (x) }
             }
             text x=(right) y=(HEIGHT - BOTTOM + 30.0) text-anchor="end" { (self.x) }
@@ -210,6 +220,11 @@ impl Plot {
             y => format!("{:.0} µ{}", y * 1e6, self.unit.trim()),
         }
     }
+}
+
+/// A figure as a logarithmic axis shows it.
+fn shown(y: f64) -> f64 {
+    y.clamp(DECADES.0, DECADES.1)
 }
 
 fn path(series: &Series, scale: &Scale) -> Markup {

@@ -14,6 +14,10 @@ const make = (name, className, text) => {
   return element;
 };
 
+// What an object has under a name; a process may have the name of something that every object
+// inherits, such as `constructor`.
+const own = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined);
+
 // One placement of a program is seen at a time.
 for (const source of document.querySelectorAll(".source")) {
   source.addEventListener("change", (event) => {
@@ -106,7 +110,7 @@ const timeline = (widget) => {
     const row = make("span");
     names.forEach((name, index) => {
       const changed = before && before[index] !== values[index];
-      row.append(make("span", `chip ${className}${changed ? " changed" : ""}`, `${name} = ${values[index]}`));
+      row.append(make("span", `chip ${className}${changed ? " changed" : ""}`, `${name} = ${values[index] ?? "?"}`));
     });
     return row;
   };
@@ -114,19 +118,19 @@ const timeline = (widget) => {
   const card = (process, state, before) => {
     const element = make("div", "card" + (state.step && state.step.process === process ? " now" : ""));
     const head = make("h4", "", process);
-    const at = state.at[process];
+    const at = own(state.at, process);
     head.append(make("small", "", at === undefined ? "stopped" : `at line ${at}`));
     const list = make("dl");
-    const pending = state.buffers[process] || [];
+    const pending = own(state.buffers, process) || [];
     const buffer = make("dd", "buffer");
     pending.forEach((store) => buffer.append(make("span", "chip pending", store)));
     if (!pending.length) buffer.append(make("small", "", "empty"));
     list.append(make("dt", "", "buffer"), buffer);
-    const locals = state.locals[process] || {};
+    const locals = own(state.locals, process) || {};
     const names = Object.keys(locals);
     if (names.length) {
-      const old = before && before.locals[process];
-      const values = (of) => names.map((name) => of[name]);
+      const old = before && own(before.locals, process);
+      const values = (of) => names.map((name) => own(of, name));
       const item = make("dd");
       item.append(chips(names, values(locals), old && values(old), ""));
       list.append(make("dt", "", "locals"), item);

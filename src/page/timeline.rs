@@ -5,6 +5,7 @@ use crate::record::{Initial, Outcome, Step};
 use indexmap::IndexSet;
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
 
 /// A counterexample and what to call it.
 struct Counterexample<'a> {
@@ -29,11 +30,15 @@ pub fn widget(entries: &[&Entry]) -> Markup {
         }
     }
     all.sort_by_key(|counterexample| counterexample.rank);
-    let Some(first) = all.first() else {
+    if all.is_empty() {
         return Markup::default();
-    };
+    }
+    let processes = all.iter().flat_map(|counterexample| {
+        let stepping = counterexample.steps.iter().map(|step| &step.process);
+        counterexample.initial.locals.keys().chain(stepping)
+    });
     let data = json!({
-        "processes": first.initial.locals.keys().collect::<Vec<_>>(),
+        "processes": processes.collect::<BTreeSet<_>>(),
         "traces": all.iter().map(trace).collect::<Vec<_>>(),
     });
     html! {
@@ -48,10 +53,10 @@ pub fn widget(entries: &[&Entry]) -> Markup {
     }
 }
 
-/// Data within a script element.
+/// Data within a script element, where `</script` and `<!--` would be taken for markup. JSON
+/// has `<` only within strings, and can say it without the character.
 fn embedded(data: &Json) -> PreEscaped<String> {
-    // Nothing but the end of the element has to be avoided.
-    PreEscaped(data.to_string().replace("</", "<\\/"))
+    PreEscaped(data.to_string().replace('<', "\\u003c"))
 }
 
 /// The counterexamples of a cell: its own, and those that come back without a fence.
