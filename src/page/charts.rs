@@ -1,10 +1,11 @@
 //! Which plots there are: figures against k.
 
 use super::plot::{Plot, Series};
-use crate::experiment::{Entry, compare, over_all};
+use crate::experiment::{Entry, Side, compare, over_all};
 use crate::infer::EngineKind;
 use crate::memory::{AbstractionKind, Model};
 use crate::record::Mode;
+use crate::words::count;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
@@ -80,35 +81,44 @@ pub fn time_plot(entries: &[&Entry]) -> Plot {
 }
 
 /// How many programs FD and PD answer precisely, against k: those that are correct are proved,
-/// the others get the fewest fences.
+/// the others get the fewest fences. Only programs that both have answered at every k count.
 pub fn precision_plot(entries: &[Entry]) -> Plot {
-    let comparisons = compare(entries);
-    let at_k = over_all(&comparisons);
-    let series = SIDES
+    let mut comparisons = compare(entries);
+    for comparison in &mut comparisons {
+        let answered = |side: &Side| side.verified.or(side.inferred).is_some();
+        let rows = &mut comparison.rows;
+        rows.retain(|(_, sides)| sides.iter().all(answered));
+    }
+    let ks: BTreeSet<usize> = comparisons
         .iter()
-        .enumerate()
-        .map(|(index, (side, class))| Series {
-            name: side.to_string().to_uppercase(),
-            class,
-            dashed: false,
-            points: at_k
-                .iter()
-                .map(|at| (at.k, at.precise[index] as f64))
-                .collect(),
-        });
-    let compared = at_k.iter().map(|at| at.compared).max().unwrap_or(0);
+        .flat_map(|comparison| comparison.rows.iter().map(|(k, _)| *k))
+        .collect();
+    // Nothing is known without the fewest fences.
+    comparisons.retain(|one| one.optimum.is_some() && one.rows.len() == ks.len());
+    let at_k = over_all(&comparisons);
+    let series = SIDES.iter().enumerate();
+    let series = series.map(|(index, (side, class))| Series {
+        name: side.to_string().to_uppercase(),
+        class,
+        dashed: false,
+        points: at_k
+            .iter()
+            .map(|at| (at.k, at.precise[index] as f64))
+            .collect(),
+    });
+    let compared = comparisons.len() as u64;
+    let models: BTreeSet<String> = comparisons.iter().map(|one| one.model.upper()).collect();
+    let of = match models.len() {
+        0 | 1 => count(compared, "program"),
+        _ => count(compared, "pair") + " of program and model",
+    };
     Plot {
         title: "precise answers against k".to_string(),
-        subtitle: format!("a proof, or the fewest fences; of {compared} programs"),
+        subtitle: format!("a proof, or the fewest fences; of {of}"),
         x: "k".to_string(),
         log: false,
         unit: "",
-        // Nothing is known without the fewest fences of some program.
-        series: if compared > 0 {
-            series.collect()
-        } else {
-            Vec::new()
-        },
+        series: series.collect(),
         faint: Vec::new(),
     }
 }

@@ -41,8 +41,8 @@ pub fn table(sections: &[Section]) -> Markup {
     let mut columns: Vec<(Column, &Cell)> = cells.map(|cell| (column(cell), cell)).collect();
     columns.sort_by(|(a, _), (b, _)| a.cmp(b));
     columns.dedup_by(|(a, _), (b, _)| a == b);
-    let most = entries().filter_map(|entry| entry.states()).max();
-    let most = most.unwrap_or(1);
+    let states = entries().filter_map(|entry| entry.states());
+    let most = states.max().unwrap_or(1);
     let groups = columns.chunk_by(|(_, a), (_, b)| group(a) == group(b));
     html! {
         div.scroll {

@@ -135,9 +135,11 @@ def check(browser):
     browser.call("Page.navigate", {"url": arguments.page.resolve().as_uri()})
     browser.wait("Page.loadEventFired")
 
-    expect("it has the programs", browser.js("document.querySelectorAll('.program').length"), 3)
+    expect("it has the programs", browser.js("document.querySelectorAll('.program').length"), 4)
     expect("it has a heat table", browser.js("document.querySelectorAll('.heat tbody td[style]').length"), lambda n: n > 12)
     expect("it has plots", browser.js("document.querySelectorAll('svg.plot path').length"), lambda n: n > 4)
+
+    expect("FD and PD are compared on the same programs", browser.js("document.querySelector('svg.plot .sub').textContent"), lambda text: "of 2 programs" in text)
 
     # The first program is open, and its counterexample follows the keys.
     expect("it begins at the start", browser.js(STEP), lambda text: text.startswith("step 0 of "))
@@ -176,6 +178,13 @@ def check(browser):
     expect("a link opens its program", browser.js("document.getElementById('p1').open"), True)
     browser.js("document.getElementById('p1').open = false; scrollTo(0, 0)")
 
+    # A step that does not tell memory, and a process with a name that objects inherit.
+    browser.js("document.getElementById('p0').open = false; document.getElementById('p3').open = true")
+    browser.key("ArrowRight")
+    expect("what a step does not tell is unknown", browser.js(CARDS), lambda text: "x = ?" in text)
+    expect("a process can be called constructor", browser.js(CARDS), lambda text: "constructor" in text)
+    browser.js("document.getElementById('p3').open = false; document.getElementById('p0').open = true")
+
     # Light and dark, by the system and by the button.
     light = browser.js(GROUND)
     browser.prefer("dark")
@@ -194,6 +203,8 @@ def check(browser):
     expect("a narrow page does not overflow", browser.js("document.documentElement.scrollWidth"), lambda n: n <= 360)
     browser.picture("narrow.png")
     browser.js("document.querySelector('.program[open] .timeline').scrollIntoView()")
+    heights = browser.js("[...document.querySelectorAll('.program[open] .controls button')].map(b => b.offsetHeight)")
+    expect("buttons are one line high", len(set(heights)), 1)
     browser.picture("narrow-timeline.png")
     browser.size(1280, 900)
     browser.js("document.querySelector('.program[open]').scrollIntoView()")

@@ -9,8 +9,7 @@ use crate::memory::{AbstractionKind, Atomics, Model};
 use crate::record::Manifest;
 use crate::source::Source;
 use serde_json::{Map, Value as Json, json};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use tempfile::TempDir;
+use std::panic::catch_unwind;
 
 const NAME: &str = "sb.fen";
 const TEXT: &str = "shared bool x, y;
@@ -72,41 +71,30 @@ fn answers() -> Json {
     finished().iter().map(answer).collect()
 }
 
-/// A folder to write results to.
-struct Folder(TempDir);
+/// The page of results in a file or a folder, or the message.
+fn page_of(results: &Path) -> Result<String, String> {
+    let read = read(&[results.to_path_buf()]);
+    let (programs, entries) = read.map_err(|failure| failure.render(false))?;
+    Ok(page::render("results", &programs, &entries))
+}
 
-impl Folder {
-    fn new() -> Folder {
-        Folder(tempfile::tempdir().expect("a temporary folder"))
-    }
+fn page_of_answers(answers: &Json) -> Result<String, String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("answers.json");
+    std::fs::write(&path, answers.to_string()).expect("it can be written");
+    page_of(&path)
+}
 
-    fn page(&self, results: PathBuf) -> Result<String, String> {
-        let (programs, entries) = read(&[results]).map_err(|failure| failure.render(false))?;
-        Ok(page::render("results", &programs, &entries))
+fn page_of_sweep(files: &Json) -> Result<String, String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, content) in files.as_object().expect("files by name") {
+        let text = match content {
+            Json::Array(lines) => lines.iter().map(|line| format!("{line}\n")).collect(),
+            whole => whole.to_string(),
+        };
+        std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
-
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.path().join(name);
-        std::fs::write(&path, text).expect("it can be written");
-        path
-    }
-
-    /// The page of a file of answers.
-    fn of_answers(&self, answers: &Json) -> Result<String, String> {
-        self.page(self.write("answers.json", &answers.to_string()))
-    }
-
-    /// The page of a sweep.
-    fn of_sweep(&self, files: &Json) -> Result<String, String> {
-        for (name, content) in files.as_object().expect("files by name") {
-            let text = match content {
-                Json::Array(lines) => lines.iter().map(|line| format!("{line}\n")).collect(),
-                whole => whole.to_string(),
-            };
-            self.write(name, &text);
-        }
-        self.page(self.0.path().to_path_buf())
-    }
+    page_of(folder.path())
 }
 
 /// A JSON pointer to every value below the root, with at most two elements of each array.
@@ -150,7 +138,7 @@ fn without(mut value: Json, pointer: &str) -> Json {
 }
 
 /// Every value is left out or replaced; nothing may panic.
-fn change_everything(valid: &Json, page: impl Fn(&Json) -> Result<String, String>) {
+fn change_everything(valid: &Json, page: fn(&Json) -> Result<String, String>) {
     let complete = page(valid).expect("valid results give a page");
     assert!(complete.contains("<svg") && complete.contains("class=\"timeline\""));
     let others = [
@@ -172,7 +160,7 @@ fn change_everything(valid: &Json, page: impl Fn(&Json) -> Result<String, String
         });
         let left_out = ("left out".to_string(), without(valid.clone(), &pointer));
         for (how, changed) in replaced.chain([left_out]) {
-            let result = catch_unwind(AssertUnwindSafe(|| page(&changed)));
+            let result = catch_unwind(|| page(&changed));
             let result = result.unwrap_or_else(|_| panic!("{pointer}: {how}"));
             given[usize::from(result.is_ok())] += 1;
         }
@@ -182,14 +170,12 @@ fn change_everything(valid: &Json, page: impl Fn(&Json) -> Result<String, String
 
 #[test]
 fn changed_answers_give_a_page_or_a_message() {
-    let folder = Folder::new();
-    change_everything(&answers(), |answers| folder.of_answers(answers));
+    change_everything(&answers(), page_of_answers);
 }
 
 #[test]
 fn a_changed_sweep_gives_a_page_or_a_message() {
-    let folder = Folder::new();
-    change_everything(&sweep(), |files| folder.of_sweep(files));
+    change_everything(&sweep(), page_of_sweep);
 }
 
 /// The answer of `verify` with a violation.
@@ -220,7 +206,7 @@ fn memory_that_a_step_does_not_tell_is_unknown() {
     assert!(steps.len() >= 3);
     steps[0] = without(steps[0].clone(), "/memory");
     steps[1]["memory"] = json!({ "x": 1, "z": 2 });
-    let page = Folder::new().of_answers(&json!([answer]));
+    let page = page_of_answers(&json!([answer]));
     let data = embedded(&page.expect("there is a page"));
     let trace = &data[0]["traces"][0];
     assert_eq!(trace["places"], json!(["x", "z", "y"]));
@@ -285,8 +271,7 @@ fn no_text_becomes_markup() {
     for file in files.as_object_mut().expect("files by name").values_mut() {
         hostile(file);
     }
-    let folder = Folder::new();
-    for page in [folder.of_answers(&answers), folder.of_sweep(&files)] {
+    for page in [page_of_answers(&answers), page_of_sweep(&files)] {
         let page = page.expect("it is well formed");
         assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"));
         assert!(!page.contains("<img") && !page.contains("<!--"));
