@@ -3,7 +3,7 @@
 use super::args::{self, CompareFormat};
 use super::experiment::{self, Questions};
 use super::verify::json_text;
-use super::{Exit, Failure, print};
+use super::{Exit, Failure, conclude, print};
 use crate::experiment::{
     Comparison, Entry, Settings, compare, comparison_cells, comparison_json, comparison_markdown,
     comparison_text, short, short_names,
@@ -49,7 +49,11 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
         CompareFormat::Markdown => markdown(&comparisons, &answered.programs),
         CompareFormat::Json => json_text(&comparison_json(&comparisons)),
     })?;
-    Ok(answered.exit)
+    Ok(conclude(
+        answered.exit,
+        &answered.failures,
+        common.stderr_color(),
+    ))
 }
 
 fn markdown(comparisons: &[Comparison], programs: &[ListedProgram]) -> String {

@@ -3,10 +3,11 @@
 
 use super::args::{Common, Tables};
 use super::board::Board;
+use super::find::{Found, find};
 use super::programs::{self, Programs};
-use super::store::Store;
+use super::sweep_folder::{LockedFolder, SweepFolder};
 use super::verify::nearly_all_memory;
-use super::{Exit, Failure, complain, progress};
+use super::{Exit, Failure, complain, output, progress, sweep_folder};
 use crate::experiment::{
     Budget, CellOutcome, Entry, Event, Finished, Settings, run_all, short_names,
 };
@@ -14,6 +15,7 @@ use crate::record::{Cell, ListedProgram, Manifest};
 use clap::ValueEnum;
 use serde_json::{Map, Value as Json, json};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// What is asked.
@@ -30,6 +32,8 @@ pub struct Answered {
     /// In the order of the grid; not all of them, if it was interrupted.
     pub entries: Vec<Entry>,
     pub exit: Exit,
+    /// What could not be written.
+    pub failures: Vec<Failure>,
 }
 
 /// The settings that the command line gives.
@@ -53,29 +57,38 @@ pub fn answer<F: ValueEnum + Send + Sync>(
     cells: impl Fn(&mut dyn Iterator<Item = &str>) -> Vec<Cell>,
     tables: impl Fn(&[Entry], &[ListedProgram]) -> Vec<(&'static str, String)>,
 ) -> Result<Answered, Failure> {
-    let programs = programs::load(&args.files, &args.common);
+    let found = find(&args.files, &programs::ENDINGS);
+    let folder = args.out.as_ref().map(|folder| take(folder, &found));
+    let folder = folder.transpose()?;
+    let programs = programs::load(found, &args.common);
     let cells = cells(&mut programs.names());
     let mut options = questions.options;
     options.extend(questions.settings.options());
     options.extend(language(&args.common));
     let manifest = Manifest::new(questions.command, options, programs.listed.clone());
-    let opened = args.out.as_ref();
-    let opened = opened.map(|folder| Store::open(folder, &manifest, args.resume));
-    let (store, kept) = match opened.transpose()? {
-        Some((store, kept)) => (Some(store), kept),
-        None => (None, HashMap::new()),
-    };
-    let (kept, interrupted) = run(args, &programs, &cells, &questions.settings, &store, kept)?;
-    let kept: Vec<Finished> = cells
+    let opened = folder.map(|folder| folder.open(&manifest, args.resume));
+    let (folder, finished) = opened.transpose()?.unzip();
+    let ran = run(
+        args,
+        &programs,
+        &cells,
+        &questions.settings,
+        folder.as_ref(),
+        finished.unwrap_or_default(),
+    );
+    let finished: Vec<Finished> = cells
         .iter()
-        .filter_map(|cell| kept.get(cell))
+        .filter_map(|cell| ran.finished.get(cell))
         .cloned()
         .collect();
-    let entries: Vec<Entry> = kept.iter().map(Finished::entry).collect();
-    if let (Some(store), false) = (&store, interrupted) {
-        store.conclude(&kept, &tables(&entries, &programs.listed))?;
+    let entries: Vec<Entry> = finished.iter().map(Finished::entry).collect();
+    let mut failures: Vec<Failure> = ran.failure.into_iter().collect();
+    let complete = !ran.interrupted && failures.is_empty();
+    if let (Some(folder), true) = (&folder, complete) {
+        let written = folder.complete(&finished, &tables(&entries, &programs.listed));
+        failures.extend(written.err());
     }
-    if interrupted {
+    if ran.interrupted {
         let help = match args.out {
             Some(_) => "they are kept, and --resume goes on",
             None => "with --out they would be kept, and --resume would go on",
@@ -92,14 +105,24 @@ pub fn answer<F: ValueEnum + Send + Sync>(
     Ok(Answered {
         exit: if programs.broken() {
             Exit::Usage
-        } else if interrupted || limited {
+        } else if ran.interrupted || limited {
             Exit::Inconclusive
         } else {
             Exit::Fine
         },
         programs: programs.listed,
         entries,
+        failures,
     })
+}
+
+/// Takes a folder for results, if no program is in it.
+fn take(folder: &Path, found: &Found) -> Result<LockedFolder, Failure> {
+    let programs = found.files.iter().map(|path| ("a program", &**path));
+    let results: Vec<PathBuf> = sweep_folder::files(folder).collect();
+    let results: Vec<(&str, &Path)> = results.iter().map(|path| ("--out", &**path)).collect();
+    output::refuse_overwriting(programs, &results)?;
+    LockedFolder::take(folder)
 }
 
 /// How programs are read, where it is not left to their endings.
@@ -115,50 +138,59 @@ fn language<F: ValueEnum + Send + Sync>(common: &Common<F>) -> Map<String, Json>
     options
 }
 
-/// Runs what is not answered yet; gives all answers, and whether it was interrupted.
+/// All that is known at the end of a run.
+struct Ran {
+    finished: HashMap<Cell, Finished>,
+    /// A signal ended it.
+    interrupted: bool,
+    /// An answer could not be written down, which ended it.
+    failure: Option<Failure>,
+}
+
+/// Runs what is not answered yet.
 fn run<F: ValueEnum + Send + Sync>(
     args: &Tables<F>,
     programs: &Programs,
     cells: &[Cell],
     settings: &Settings,
-    store: &Option<Store>,
-    kept: HashMap<Cell, Finished>,
-) -> Result<(HashMap<Cell, Finished>, bool), Failure> {
-    let open = |cell: &&Cell| !kept.contains_key(cell);
+    folder: Option<&SweepFolder>,
+    finished: HashMap<Cell, Finished>,
+) -> Ran {
+    let open = |cell: &&Cell| !finished.contains_key(cell);
     let open: Vec<Cell> = cells.iter().filter(open).cloned().collect();
-    let folder = short_names(&programs.listed);
+    let prefix = short_names(&programs.listed);
     let done = cells.len() - open.len();
-    let board = Board::new(args.common.quiet, folder, cells.len(), done);
+    let board = Board::new(args.common.quiet, prefix, cells.len(), done);
     let monitor = progress::interruptible();
     let budget = Budget {
         threads: args.common.thread_count(),
         memory: args.memory.or_else(nearly_all_memory),
     };
-    let answers = Mutex::new((kept, None));
+    let ran = Mutex::new(Ran {
+        finished,
+        interrupted: false,
+        failure: None,
+    });
     let watch = |event: Event| match event {
         Event::Started(index, monitor) => board.started(index, &open[index], monitor),
         Event::Postponed(index) | Event::Abandoned(index) => board.ended(index),
         Event::Finished(index, finished) => {
-            let written = store.as_ref().map_or(Ok(()), |store| store.keep(finished));
-            let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
-            match written {
-                Ok(()) => {
-                    board.finished(index, &finished.entry());
-                    answers.0.insert(open[index].clone(), finished.clone());
-                }
-                // What cannot be kept need not be found out.
-                Err(failure) => {
-                    answers.1 = Some(failure);
-                    monitor.interrupt();
-                }
+            let recorded = folder.map_or(Ok(()), |folder| folder.record(finished));
+            let mut ran = ran.lock().unwrap_or_else(PoisonError::into_inner);
+            board.finished(index, &finished.entry());
+            ran.finished.insert(open[index].clone(), finished.clone());
+            if let Err(failure) = recorded {
+                // Further answers could not be written down either.
+                ran.failure.get_or_insert(failure);
+                monitor.interrupt();
             }
         }
     };
     let subject = |cell: &Cell| &programs.subjects[&cell.program];
     board.watch(|| run_all(&open, subject, settings, budget, &monitor, &watch));
-    let (kept, failure) = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
-    match failure {
-        Some(failure) => Err(failure),
-        None => Ok((kept, monitor.interrupted())),
+    let ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ran {
+        interrupted: monitor.interrupted() && ran.failure.is_none(),
+        ..ran
     }
 }

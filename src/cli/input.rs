@@ -83,12 +83,5 @@ where
 
 /// Reads results, however large they are.
 pub fn read_results(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
-        .map_err(|error| Failure::message(format!("cannot read '{}': {error}", path.display())))
-}
-
-/// Writes a file whole.
-pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text)
-        .map_err(|error| Failure::message(format!("cannot write '{}': {error}", path.display())))
+    std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))
 }

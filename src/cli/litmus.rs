@@ -1,8 +1,9 @@
 //! `fencesmith litmus`.
 
 use super::args::{self, OutputFormat};
+use super::find::{Found, find};
 use super::verify::{json_text, limits};
-use super::{Exit, Failure, complain, input, print, progress};
+use super::{Exit, Failure, conclude, input, print, progress};
 use crate::import::{Format, litmus};
 use crate::litmus::{Finals, LitmusOptions, Runnable};
 use crate::memory::Model;
@@ -36,7 +37,8 @@ pub fn run(args: &args::Litmus) -> Result<Exit, Failure> {
             help: Some("`verify` reads all formats".to_string()),
         });
     }
-    let (files, mut failures) = collect(&args.files);
+    let Found { files, failures } = find(&args.files, &["litmus"]);
+    let mut failures: Vec<Failure> = failures.into_iter().map(|(_, failure)| failure).collect();
     let models: Vec<Model> = args::distinct(&args.model);
     let monitor = progress::interruptible();
     let pool = ThreadPoolBuilder::new().num_threads(args.common.thread_count());
@@ -86,46 +88,7 @@ pub fn run(args: &args::Litmus) -> Result<Exit, Failure> {
         OutputFormat::Json => print(&json_text(&lines))?,
         OutputFormat::Text => print(&lines.iter().map(text).collect::<String>())?,
     }
-    for failure in &failures {
-        exit = Exit::Usage;
-        complain(&failure.render(args.common.stderr_color()));
-    }
-    Ok(exit)
-}
-
-/// The files asked for: folders are walked, in order.
-fn collect(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Failure>) {
-    let (mut files, mut failures) = (Vec::new(), Vec::new());
-    for path in paths {
-        match path.is_dir() {
-            true => walk(path, &mut files, &mut failures),
-            false => files.push(path.clone()),
-        }
-    }
-    (files, failures)
-}
-
-fn walk(folder: &Path, files: &mut Vec<PathBuf>, failures: &mut Vec<Failure>) {
-    let entries = std::fs::read_dir(folder).and_then(|entries| {
-        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-        paths.collect::<Result<Vec<PathBuf>, _>>()
-    });
-    let mut entries = match entries {
-        Ok(entries) => entries,
-        Err(error) => {
-            let text = format!("cannot read '{}': {error}", folder.display());
-            return failures.push(Failure::message(text));
-        }
-    };
-    entries.sort();
-    for path in entries {
-        let link = path.is_symlink();
-        if path.is_dir() && !link {
-            walk(&path, files, failures);
-        } else if path.extension().is_some_and(|ending| ending == "litmus") {
-            files.push(path);
-        }
-    }
+    Ok(conclude(exit, &failures, args.common.stderr_color()))
 }
 
 fn prepare(file: &Path) -> Result<Runnable, Failure> {

@@ -7,16 +7,18 @@ mod check;
 mod compare;
 mod convert;
 mod experiment;
+mod find;
 mod infer;
 mod input;
 mod litmus;
+mod output;
 mod programs;
 mod progress;
 mod replay;
 mod report;
 mod shell;
-mod store;
 mod sweep;
+mod sweep_folder;
 mod verify;
 
 use crate::diagnostic::{self, Diagnostic};
@@ -25,6 +27,7 @@ use crate::source::Source;
 use args::{Arguments, Command};
 use clap::Parser;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Why a command could not do its work: the input or the command line is wrong.
@@ -41,6 +44,11 @@ impl Failure {
             text: text.into(),
             help: None,
         }
+    }
+
+    /// Something could not be done with a file: `verb` says what.
+    fn file(verb: &str, path: &Path, error: &std::io::Error) -> Failure {
+        Failure::message(format!("cannot {verb} '{}': {error}", path.display()))
     }
 }
 
@@ -65,6 +73,17 @@ impl Exit {
             Exit::Usage => 2,
             Exit::Inconclusive => 3,
         }
+    }
+}
+
+/// The exit code of a command that has printed its answer; says what failed beside it.
+fn conclude(exit: Exit, failures: &[Failure], color: bool) -> Exit {
+    for failure in failures {
+        complain(&failure.render(color));
+    }
+    match failures.is_empty() {
+        true => exit,
+        false => Exit::Usage,
     }
 }
 

@@ -1,6 +1,7 @@
-//! Many programs: folders are walked, and a broken program does not stop the others.
+//! Reading many programs: a broken one does not stop the others.
 
 use super::args::{Common, distinct};
+use super::find::Found;
 use super::input::{self, Input};
 use super::{Failure, complain};
 use crate::experiment::Subject;
@@ -8,10 +9,9 @@ use crate::record::ListedProgram;
 use clap::ValueEnum;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use walkdir::WalkDir;
 
 /// The endings of programs in folders.
-const ENDINGS: [&str; 3] = ["fen", "litmus", "rmm"];
+pub const ENDINGS: [&str; 3] = ["fen", "litmus", "rmm"];
 
 /// The programs of a sweep.
 pub struct Programs {
@@ -34,26 +34,22 @@ impl Programs {
     }
 }
 
-/// Reads the programs given and those in the folders given; says on standard error what is
-/// wrong with the broken ones.
-pub fn load<F: ValueEnum + Send + Sync>(files: &[PathBuf], common: &Common<F>) -> Programs {
+/// Reads programs; says on standard error what is wrong with the broken ones.
+pub fn load<F: ValueEnum + Send + Sync>(found: Found, common: &Common<F>) -> Programs {
     let color = common.stderr_color();
     let mut programs = Programs {
         listed: Vec::new(),
         subjects: HashMap::new(),
     };
-    let mut paths = Vec::new();
-    for file in files {
-        match walk(file) {
-            Ok(found) => paths.extend(found),
-            Err(text) => {
-                complain(&Failure::message(&text).render(color));
-                let name = file.display().to_string();
-                programs.listed.push(ListedProgram::broken(&name, &text));
-            }
-        }
+    let broken = |path: &Path, failure: Failure| {
+        complain(&failure.render(color));
+        let (name, text) = (path.display().to_string(), failure.render(false));
+        ListedProgram::broken(&name, text.trim_end())
+    };
+    for (path, failure) in found.failures {
+        programs.listed.push(broken(&path, failure));
     }
-    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let paths: Vec<&Path> = found.files.iter().map(PathBuf::as_path).collect();
     for path in distinct(&paths) {
         match input::program(path, common) {
             Ok(Input {
@@ -65,38 +61,8 @@ pub fn load<F: ValueEnum + Send + Sync>(files: &[PathBuf], common: &Common<F>) -
                     .push(ListedProgram::readable(&name, source.text()));
                 programs.subjects.insert(name, Subject { source, program });
             }
-            Err(failure) => {
-                complain(&failure.render(color));
-                let name = path.display().to_string();
-                let text = failure.render(false);
-                programs
-                    .listed
-                    .push(ListedProgram::broken(&name, text.trim_end()));
-            }
+            Err(failure) => programs.listed.push(broken(path, failure)),
         }
     }
     programs
-}
-
-/// A file itself; the programs in a folder and the folders in it, in order.
-fn walk(path: &Path) -> Result<Vec<PathBuf>, String> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_path_buf()]);
-    }
-    let mut found = Vec::new();
-    for entry in WalkDir::new(path).sort_by_file_name() {
-        let entry = entry.map_err(|error| format!("cannot read '{}': {error}", path.display()))?;
-        let ending = entry.path().extension().and_then(|ending| ending.to_str());
-        let is_program = ending.is_some_and(|ending| ENDINGS.contains(&ending));
-        if is_program && entry.file_type().is_file() {
-            found.push(entry.into_path());
-        }
-    }
-    match found.is_empty() {
-        true => Err(format!(
-            "no .fen, .litmus or .rmm files in '{}'",
-            path.display()
-        )),
-        false => Ok(found),
-    }
 }

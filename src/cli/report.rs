@@ -1,6 +1,6 @@
 //! `fencesmith report`.
 
-use super::{Exit, Failure, args, input, store};
+use super::{Exit, Failure, args, input, output, sweep_folder};
 use crate::experiment::{Entry, read_answers};
 use crate::page;
 use crate::record::ListedProgram;
@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 
 /// Makes one page of results.
 pub fn run(args: &args::Report) -> Result<Exit, Failure> {
+    let inputs: Vec<PathBuf> = args.results.iter().flat_map(files).collect();
+    let inputs = inputs.iter().map(|path| ("results", &**path));
+    output::refuse_overwriting(inputs, &[("--html", &args.html)])?;
     let (programs, entries) = read(&args.results)?;
-    store::replace(&args.html, &page::render(&args.title, &programs, &entries))?;
+    output::write(&args.html, &page::render(&args.title, &programs, &entries))?;
     Ok(Exit::Fine)
 }
 
@@ -20,7 +23,7 @@ fn read(results: &[PathBuf]) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure
     for path in results {
         let (listed, answered) = match path.is_dir() {
             true => {
-                let (manifest, entries) = store::read(path)?;
+                let (manifest, entries) = sweep_folder::read(path)?;
                 (manifest.programs, entries)
             }
             false => answers(path)?,
@@ -48,6 +51,14 @@ fn read(results: &[PathBuf]) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure
         }
     }
     Ok((programs, entries))
+}
+
+/// The file itself, or the files of a sweep's folder.
+fn files(results: &PathBuf) -> Vec<PathBuf> {
+    match results.is_dir() {
+        true => sweep_folder::files(results).collect(),
+        false => vec![results.clone()],
+    }
 }
 
 /// What `verify` or `infer` wrote.

@@ -3,7 +3,7 @@
 use super::args::{self, SweepFormat};
 use super::experiment::{self, Questions};
 use super::verify::json_text;
-use super::{Exit, Failure, print};
+use super::{Exit, Failure, conclude, print};
 use crate::experiment::{Columns, Entry, Grid, Settings};
 use crate::experiment::{csv, json, markdown, placements, text};
 use crate::infer::EngineKind;
@@ -36,7 +36,11 @@ pub fn run(args: &args::Sweep) -> Result<Exit, Failure> {
         SweepFormat::Csv => csv(entries, Columns::All),
         SweepFormat::Json => json_text(&json(entries, Columns::All)),
     })?;
-    Ok(answered.exit)
+    Ok(conclude(
+        answered.exit,
+        &answered.failures,
+        common.stderr_color(),
+    ))
 }
 
 /// The grid asked for, or what does not go together.

@@ -1,7 +1,7 @@
 //! `fencesmith verify`.
 
 use super::args::{self, Common, OutputFormat};
-use super::{Exit, Failure, complain, input, print, progress};
+use super::{Exit, Failure, complain, conclude, input, output, print, progress};
 use crate::diagnostic;
 use crate::fences;
 use crate::limits::Limits;
@@ -18,6 +18,10 @@ use std::time::Instant;
 
 /// Verifies a program under each model asked for.
 pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
+    if let Some(trace) = &args.save_trace {
+        let program = [("the program", args.file.as_path())];
+        output::refuse_overwriting(program, &[("--save-trace", trace)])?;
+    }
     let input = input::program(&args.file, &args.common)?;
     let (source, whole) = (input.source, input.program);
     let fences = fence_set(args, &source, &whole)?;
@@ -32,7 +36,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     let (abstraction, refine) = abstraction.map_err(Failure::message)?;
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
-    let mut saved = false;
+    let mut saved = None;
     for model in args::distinct(&args.model) {
         let options = VerifyOptions {
             semantics: Semantics {
@@ -78,12 +82,17 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
                 print(&shown.text())?;
             }
         }
-        saved = saved || shown.save_trace()?;
+        saved = saved.or_else(|| shown.save_trace());
     }
     if args.common.format == OutputFormat::Json {
         print(&json_text(&reports))?;
     }
-    Ok(exit)
+    let failed = saved.and_then(Result::err);
+    Ok(conclude(
+        exit,
+        failed.as_slice(),
+        args.common.stderr_color(),
+    ))
 }
 
 fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<PointSet, Failure> {
@@ -199,11 +208,9 @@ impl Shown<'_> {
         }
     }
 
-    /// Saves the trace if there is one and it is wanted; whether it did.
-    fn save_trace(&self) -> Result<bool, Failure> {
-        let (Some(path), Some(trace)) = (&self.args.save_trace, self.report.trace()) else {
-            return Ok(false);
-        };
+    /// Saves the trace if there is one and it is wanted.
+    fn save_trace(&self) -> Option<Result<(), Failure>> {
+        let (path, trace) = (self.args.save_trace.as_ref()?, self.report.trace()?);
         let file = TraceFile {
             schema: TRACE_SCHEMA.to_string(),
             tool: env!("CARGO_PKG_VERSION").to_string(),
@@ -218,8 +225,7 @@ impl Shown<'_> {
             steps: Step::all(self.report.program, self.report.source, trace),
             violation: self.report.violation().map_or(String::new(), |v| v.text),
         };
-        input::write(path, &json_text(&file))?;
-        Ok(true)
+        Some(output::write(path, &json_text(&file)))
     }
 }
 

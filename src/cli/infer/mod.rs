@@ -6,7 +6,7 @@ use super::args::{self, Head, KindsName, OutputFormat};
 use super::convert::converted;
 use super::input::{self, Input};
 use super::verify::{json_text, limits};
-use super::{Exit, Failure, print, progress};
+use super::{Exit, Failure, conclude, output, print, progress};
 use crate::certificate::certificate;
 use crate::fences;
 use crate::import::Format;
@@ -21,11 +21,13 @@ use crate::report::infer::{InferReport, Request};
 use crate::source::Source;
 use crate::verify::{Strategy, VerifyOptions};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
 /// Infers fences under each model asked for.
 pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     check(args)?;
+    check_files(args)?;
     let input = input::program(&args.file, &args.common)?;
     let source = input.source.clone();
     let program = if args.per_process {
@@ -38,6 +40,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     let monitor = progress::interruptible();
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
+    let mut failures = Vec::new();
     for model in args::distinct(&args.model) {
         let verify = VerifyOptions {
             semantics: Semantics {
@@ -93,17 +96,37 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
             },
         };
         exit = exit.min(shown.exit());
-        shown.emit()?;
-        shown.certify()?;
         match args.common.format {
             OutputFormat::Json => reports.push(shown.record()),
             OutputFormat::Text => print(&shown.text())?,
         }
+        failures.extend(shown.emit().err());
+        failures.extend(shown.certify().err());
     }
     if args.common.format == OutputFormat::Json {
         print(&json_text(&reports))?;
     }
-    Ok(exit)
+    Ok(conclude(exit, &failures, args.common.stderr_color()))
+}
+
+/// Refuses outputs that are inputs or one file.
+fn check_files(args: &args::Infer) -> Result<(), Failure> {
+    let costs = cost_file(args).map(|path| ("the costs", path));
+    let inputs = [("the program", args.file.as_path())]
+        .into_iter()
+        .chain(costs);
+    let outputs = [("--emit", &args.emit), ("--certificate", &args.certificate)];
+    let outputs = outputs.map(|(option, path)| Some((option, path.as_deref()?)));
+    let outputs: Vec<_> = outputs.into_iter().flatten().collect();
+    output::refuse_overwriting(inputs, &outputs)
+}
+
+/// The file that the costs come from.
+fn cost_file(args: &args::Infer) -> Option<&Path> {
+    match args.cost.as_str() {
+        "uniform" | "loops" => None,
+        path => Some(Path::new(path)),
+    }
 }
 
 /// Refuses what does not go together.
@@ -149,15 +172,15 @@ fn abstraction(args: &args::Infer) -> Result<(Abstraction, bool), Failure> {
 
 /// What a fence costs at each point.
 fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<Costs, Failure> {
-    let prices: Vec<u64> = match args.cost.as_str() {
-        "uniform" => vec![1; program.points.len()],
-        "loops" => {
+    let prices: Vec<u64> = match cost_file(args) {
+        None if args.cost == "loops" => {
             let depth = program.points.iter().map(|point| point.depth.min(15));
             depth.map(|depth| 10u64.pow(depth)).collect()
         }
-        path => {
-            let file = input::read(path.as_ref())?;
-            let wrong = |text: String| Failure::message(format!("'{path}': {text}"));
+        None => vec![1; program.points.len()],
+        Some(path) => {
+            let file = input::read(path)?;
+            let wrong = |text: String| Failure::message(format!("'{}': {text}", path.display()));
             let given: BTreeMap<String, u64> = serde_json::from_str(file.text())
                 .map_err(|error| wrong(format!("this is not a list of costs: {error}")))?;
             let mut prices = vec![1; program.points.len()];
@@ -228,7 +251,7 @@ impl Shown<'_> {
             );
             return Err(Failure::message(text));
         }
-        input::write(path, &self.printed(placement))
+        output::write(path, &self.printed(placement))
     }
 
     /// Writes the certificate of the placement.
@@ -243,7 +266,7 @@ impl Shown<'_> {
             placement,
             &self.found.clauses,
         );
-        input::write(path, &json_text(&certificate))
+        output::write(path, &json_text(&certificate))
     }
 
     /// A fence that some instance of the template lacks or has of another kind.

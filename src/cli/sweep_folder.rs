@@ -3,6 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `sweep.json` | the options and the programs with their texts |
+//! | `sweep.lock` | locked by the process that writes to the folder; otherwise of no meaning |
 //! | `journal.jsonl` | while the sweep lasts: the finished cells, in the order they finished |
 //! | `cells.jsonl` | at the end: every cell, in the order of the grid |
 //! | `measured.jsonl` | the same for seconds, memory and whatever else differs from run to run |
@@ -12,6 +13,7 @@
 //! the process dies within a line, that line is dropped. All other files are written under
 //! another name and renamed. So at any time the folder holds every finished cell.
 
+use super::output::{self, Journal, Lock};
 use super::verify::json_text;
 use super::{Failure, input};
 use crate::experiment::{Entry, Finished};
@@ -20,15 +22,32 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 const MANIFEST: &str = "sweep.json";
+const LOCK: &str = "sweep.lock";
 const JOURNAL: &str = "journal.jsonl";
 const CELLS: &str = "cells.jsonl";
 const MEASURED: &str = "measured.jsonl";
+const TABLES: [&str; 7] = [
+    "summary.txt",
+    "summary.md",
+    "summary.csv",
+    "summary.json",
+    "placements.json",
+    "compare.md",
+    "compare.json",
+];
+
+/// The files that belong to a sweep, whether they exist yet or not.
+pub fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let names = [MANIFEST, LOCK, JOURNAL, CELLS, MEASURED];
+    names
+        .into_iter()
+        .chain(TABLES)
+        .map(|name| folder.join(name))
+}
 
 /// A line of the journal.
 #[derive(Serialize, Deserialize)]
@@ -38,67 +57,112 @@ struct JournalLine<'a> {
     measured: Cow<'a, MeasuredRecord>,
 }
 
-/// A folder that is being written to.
-pub struct Store {
-    folder: PathBuf,
-    journal: Mutex<File>,
+/// A folder that no other process writes a sweep to as long as this value lives.
+pub struct LockedFolder {
+    path: PathBuf,
+    _lock: Lock,
 }
 
-impl Store {
-    /// Opens the folder for a new sweep, or to go on with the one it holds; also gives the
-    /// cells that are finished.
+impl LockedFolder {
+    /// Takes a folder that holds a sweep, nothing, or does not exist.
+    pub fn take(path: &Path) -> Result<LockedFolder, Failure> {
+        refuse_other_content(path)?;
+        output::create_folder(path)?;
+        match Lock::take(&path.join(LOCK))? {
+            Some(lock) => Ok(LockedFolder {
+                path: path.to_path_buf(),
+                _lock: lock,
+            }),
+            None => Err(Failure::Message {
+                text: format!("another sweep is writing to '{}'", path.display()),
+                help: Some("wait for it, or name another folder".to_string()),
+            }),
+        }
+    }
+
+    /// Begins a new sweep, or goes on with the one that the folder holds; also gives the cells
+    /// that are finished.
     pub fn open(
-        folder: &Path,
+        self,
         manifest: &Manifest,
         resume: bool,
-    ) -> Result<(Store, HashMap<Cell, Finished>), Failure> {
-        let begun = folder.join(MANIFEST).exists();
-        let kept = match (begun, resume) {
+    ) -> Result<(SweepFolder, HashMap<Cell, Finished>), Failure> {
+        let path = self.path.join(MANIFEST);
+        let finished = match (path.exists(), resume) {
             (true, false) => {
                 return Err(Failure::Message {
-                    text: format!("'{}' already holds a sweep", folder.display()),
+                    text: format!("'{}' already holds a sweep", self.path.display()),
                     help: Some("--resume goes on with it; or name another folder".to_string()),
                 });
             }
-            (true, true) => continued(folder, manifest)?,
-            (false, _) => HashMap::new(),
+            (true, true) => continued(&self.path, manifest)?,
+            (false, _) => {
+                output::write(&path, &json_text(manifest))?;
+                HashMap::new()
+            }
         };
-        if !begun {
-            std::fs::create_dir_all(folder).map_err(|error| failed("create", folder, &error))?;
-            replace(&folder.join(MANIFEST), &json_text(manifest))?;
-        }
-        let path = folder.join(JOURNAL);
-        let journal = OpenOptions::new().create(true).append(true).open(&path);
-        let store = Store {
-            folder: folder.to_path_buf(),
-            journal: Mutex::new(journal.map_err(|error| failed("open", &path, &error))?),
+        let journal = Journal::open(&self.path.join(JOURNAL))?;
+        let folder = SweepFolder {
+            folder: self,
+            journal,
         };
-        Ok((store, kept))
+        Ok((folder, finished))
     }
+}
 
+/// Refuses a folder that is not empty and holds no sweep. What a process leaves behind that is
+/// killed before it has written the manifest does not count.
+fn refuse_other_content(folder: &Path) -> Result<(), Failure> {
+    if folder.join(MANIFEST).exists() {
+        return Ok(());
+    }
+    let entries = match std::fs::read_dir(folder) {
+        // Creating the folder will tell what is wrong.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(());
+        }
+        entries => entries.map_err(|error| Failure::file("read", folder, &error))?,
+    };
+    for entry in entries {
+        let entry = entry.map_err(|error| Failure::file("read", folder, &error))?;
+        let name = entry.file_name().display().to_string();
+        if name != LOCK && !name.starts_with(output::TEMPORARY) {
+            return Err(Failure::Message {
+                text: format!("'{}' holds no sweep, but '{name}'", folder.display()),
+                help: Some("name a folder that is empty or does not exist".to_string()),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A folder that the results of a sweep are written to.
+pub struct SweepFolder {
+    folder: LockedFolder,
+    journal: Journal,
+}
+
+impl SweepFolder {
     /// Writes down a finished cell.
-    pub fn keep(&self, finished: &Finished) -> Result<(), Failure> {
-        let line = line_of(&JournalLine {
+    pub fn record(&self, finished: &Finished) -> Result<(), Failure> {
+        self.journal.append(&line_of(&JournalLine {
             record: Cow::Borrowed(&finished.record),
             measured: Cow::Borrowed(&finished.measured),
-        });
-        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = journal.write_all(line.as_bytes());
-        let written = written.and_then(|()| journal.sync_data());
-        written.map_err(|error| failed("write", &self.folder.join(JOURNAL), &error))
+        }))
     }
 
-    /// Writes the final files; the journal has served its purpose.
-    pub fn conclude(&self, cells: &[Finished], tables: &[(&str, String)]) -> Result<(), Failure> {
+    /// Writes the final files and removes the journal.
+    pub fn complete(&self, cells: &[Finished], tables: &[(&str, String)]) -> Result<(), Failure> {
+        let write = |name: &str, text: &str| output::write(&self.folder.path.join(name), text);
         let records: String = cells.iter().map(|cell| line_of(&cell.record)).collect();
         let measured: String = cells.iter().map(|cell| line_of(&cell.measured)).collect();
-        replace(&self.folder.join(CELLS), &records)?;
-        replace(&self.folder.join(MEASURED), &measured)?;
+        write(CELLS, &records)?;
+        write(MEASURED, &measured)?;
         for (name, text) in tables {
-            replace(&self.folder.join(name), text)?;
+            debug_assert!(TABLES.contains(name), "'{name}' is not listed");
+            write(name, text)?;
         }
-        let journal = self.folder.join(JOURNAL);
-        std::fs::remove_file(&journal).map_err(|error| failed("remove", &journal, &error))
+        self.journal.remove()
     }
 }
 
@@ -115,12 +179,8 @@ fn continued(folder: &Path, manifest: &Manifest) -> Result<HashMap<Cell, Finishe
             help: Some("--resume needs the options and programs it began with".to_string()),
         });
     }
-    let kept = cells_of(folder)?;
-    drop_torn_line(&folder.join(JOURNAL))?;
-    Ok(kept
-        .into_iter()
-        .map(|kept| (kept.record.cell.clone(), kept))
-        .collect())
+    let cells = cells_of(folder)?.into_iter();
+    Ok(cells.map(|cell| (cell.record.cell.clone(), cell)).collect())
 }
 
 /// Reads a folder: what it is about, and the cells that are finished.
@@ -213,37 +273,4 @@ fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<(String, T)>, Failure> 
             }
         })
         .collect()
-}
-
-/// Cuts off what was written of a line that has no end.
-fn drop_torn_line(journal: &Path) -> Result<(), Failure> {
-    let bytes = match std::fs::read(journal) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        read => read.map_err(|error| failed("read", journal, &error))?,
-    };
-    let end = bytes.iter().rposition(|byte| *byte == b'\n');
-    let whole = end.map_or(0, |end| end as u64 + 1);
-    if whole == bytes.len() as u64 {
-        return Ok(());
-    }
-    let file = OpenOptions::new().write(true).open(journal);
-    let cut = file.and_then(|file| file.set_len(whole));
-    cut.map_err(|error| failed("write", journal, &error))
-}
-
-/// Writes a file whole, or not at all.
-pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".tmp");
-    let beside = path.with_file_name(name);
-    let written = File::create(&beside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    let renamed = written.and_then(|()| std::fs::rename(&beside, path));
-    renamed.map_err(|error| failed("write", path, &error))
-}
-
-fn failed(verb: &str, path: &Path, error: &std::io::Error) -> Failure {
-    Failure::message(format!("cannot {verb} '{}': {error}", path.display()))
 }
