@@ -34,7 +34,8 @@ pub fn run(args: &args::Check) -> Result<Exit, Failure> {
             };
             let executions = count(checked.executions as u64, "execution");
             let bound = match (checked.cost, checked.lower_bound) {
-                (0, _) => "no fence is needed".to_string(),
+                (0, _) if program.own_fences().is_empty() => "no fence is needed".to_string(),
+                (0, _) => "no further fence is needed".to_string(),
                 (cost, bound) if cost == bound => {
                     format!("nothing cheaper does{among}, by {executions} of {model}")
                 }

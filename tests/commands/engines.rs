@@ -281,6 +281,43 @@ final p.r || q.r;
 }
 
 #[test]
+fn fences_in_the_text_that_are_enough() {
+    let text = |fence: &str| {
+        format!(
+            "shared bool x, y;
+process p {{ bool r; store x = true; {fence} load r = y; }}
+process q {{ bool r; store y = true; {fence} load r = x; }}
+final p.r || q.r;
+"
+        )
+    };
+    let (_folder, path) = file("enough.fen", text("fence;"));
+    let path = path.display().to_string();
+    let certificate = format!("{path}.json");
+    let ran = run(&[
+        "infer",
+        &path,
+        "--prune",
+        "--model",
+        "tso",
+        "--certificate",
+        &certificate,
+    ]);
+    let expected = "correct: no further fence is needed
+  none of the program's own 2 fences can be removed";
+    assert!(ran.stdout.contains(expected), "{ran:?}");
+    let ran = run(&["check", &path, "--certificate", &certificate]);
+    let expected = "; no further fence is needed\n";
+    assert!(ran.stdout.ends_with(expected), "{ran:?}");
+    // Without fences of its own there is nothing that another one could be added to.
+    let ran = run(&["infer", &algorithm("litmus/mp"), "--model", "tso"]);
+    assert!(
+        ran.stdout.contains("correct: no fence is needed\n"),
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn what_to_use_on_a_machine() {
     let instruction = |target, kinds| {
         let more = ["--model", "pso", "--kinds", kinds, "--emit-target", target];

@@ -56,7 +56,12 @@ impl Shown<'_> {
         );
         match &self.found.conclusion {
             Conclusion::Correct(_) => {
-                let _ = writeln!(out, "{}: no fence is needed", paint.good("correct"));
+                let further = match self.program.own_fences().is_empty() {
+                    true => "",
+                    false => "further ",
+                };
+                let correct = paint.good("correct");
+                let _ = writeln!(out, "{correct}: no {further}fence is needed");
             }
             Conclusion::Placed(placed) => {
                 let fences = count(placed.best.fences.len() as u64, "fence");
