@@ -1,30 +1,26 @@
 //! The arguments of every command.
 
+mod common;
 mod experiment;
+mod formats;
 mod infer;
 
-pub use experiment::{Compare, CompareFormat, Report, Sweep, SweepFormat, Tables};
+pub use common::{Common, OutputFormat};
+pub use experiment::{CellArgs, Compare, CompareFormat, Report, Sweep, SweepFormat};
+pub use formats::{Convert, Litmus, TargetName};
 pub use infer::{Infer, KindsName};
 
 use crate::fences::FencePlace;
-use crate::import::{Format, trencher::Together};
-use crate::memory::{Abstraction, AbstractionKind, Atomics, Model};
+use crate::memory::{Abstraction, AbstractionKind, Model};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::io::IsTerminal;
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use std::time::Duration;
 
 const EXIT_CODES: &str = "Exit codes:
   0  safe, or fences were placed
   1  a violation was found, or no fences can help
   2  the input or the command line is wrong
   3  inconclusive: a limit was reached, buffers were bounded, or the abstraction is too coarse";
-
-const LITMUS_EXIT_CODES: &str = "Exit codes:
-  0  all tests were run
-  2  some file could not be read, or the command line is wrong
-  3  a limit was reached, or buffers were bounded";
 
 #[derive(Debug, Parser)]
 #[command(
@@ -134,48 +130,6 @@ pub struct Replay {
     pub common: Common,
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = LITMUS_EXIT_CODES)]
-pub struct Litmus {
-    /// Tests, and folders to search for files that end in `.litmus`
-    #[arg(required = true)]
-    pub files: Vec<PathBuf>,
-    /// Memory models to answer for
-    #[arg(
-        long,
-        value_delimiter = ',',
-        default_value = "sc,tso,pso",
-        value_name = "MODEL"
-    )]
-    pub model: Vec<Model>,
-    /// Show the final states, too
-    #[arg(long)]
-    pub states: bool,
-    /// Longest store buffer of tests with loops; others need none
-    #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub bound: u64,
-    #[command(flatten)]
-    pub common: Common,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
-pub struct Convert {
-    /// The program; `-` is standard input
-    pub file: PathBuf,
-    /// The language to print it in
-    #[arg(long, value_name = "LANGUAGE", default_value = "fen")]
-    pub to: TargetName,
-    /// The memory model that a Promela program describes
-    #[arg(long, value_name = "MODEL", default_value = "tso")]
-    pub model: Model,
-    /// Longest store buffer of a Promela program
-    #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=64))]
-    pub bound: u64,
-    #[command(flatten)]
-    pub common: Common,
-}
-
 /// How store buffers are represented.
 #[derive(Debug, Args)]
 pub struct BufferArgs {
@@ -188,56 +142,6 @@ pub struct BufferArgs {
     pub k: Option<Head>,
 }
 
-/// Options of every command that searches.
-#[derive(Debug, Args)]
-pub struct Common<F: ValueEnum + Send + Sync + 'static = OutputFormat> {
-    /// The language of the program [default: by the file's ending, .litmus, .rmm or .fen]
-    #[arg(long, value_name = "LANGUAGE")]
-    pub from: Option<Format>,
-    /// States of Trencher automata that must not be reached together, e.g. t0:q5,t1:q5; may
-    /// be given several times
-    #[arg(long, value_name = "THREAD:STATE,…")]
-    pub forbid: Vec<Together>,
-    /// What to print
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: F,
-    /// Threads to use [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub threads: Option<u64>,
-    /// Give up on an answer after this many states
-    #[arg(long, value_name = "N")]
-    pub max_states: Option<u64>,
-    /// Give up on an answer at this much memory, e.g. 500M or 8G [default: nine tenths of
-    /// what is free]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub max_memory: Option<u64>,
-    /// Give up on an answer after this many seconds
-    #[arg(long, value_name = "S", value_parser = seconds)]
-    pub timeout: Option<Duration>,
-    /// What cas, swap and add wait for under PSO
-    #[arg(long, value_name = "RULE", default_value = "drain-place")]
-    pub atomics: Atomics,
-    /// One instruction per step, as papers count states
-    #[arg(long)]
-    pub no_fuse: bool,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
-    /// No progress and no warnings
-    #[arg(short, long)]
-    pub quiet: bool,
-}
-
-/// The languages that programs can be printed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TargetName {
-    Fen,
-    /// For Spin, with store buffers
-    Promela,
-    /// For Memorax
-    Rmm,
-}
-
 /// The length of the ordered head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Head {
@@ -245,33 +149,20 @@ pub enum Head {
     Fixed(usize),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
-    Text,
-    Json,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
 impl Arguments {
-    /// Whether messages are coloured.
-    pub fn stderr_color(&self) -> bool {
+    /// When to use colours.
+    pub fn color(&self) -> ColorChoice {
         match &self.command {
-            Command::Verify(verify) => verify.common.stderr_color(),
-            Command::Infer(infer) => infer.common.stderr_color(),
-            Command::Check(check) => check.common.stderr_color(),
-            Command::Replay(replay) => replay.common.stderr_color(),
-            Command::Litmus(litmus) => litmus.common.stderr_color(),
-            Command::Convert(convert) => convert.common.stderr_color(),
-            Command::Sweep(sweep) => sweep.tables.common.stderr_color(),
-            Command::Compare(compare) => compare.tables.common.stderr_color(),
+            Command::Verify(verify) => verify.common.color,
+            Command::Infer(infer) => infer.common.color,
+            Command::Check(check) => check.common.color,
+            Command::Replay(replay) => replay.common.color,
+            Command::Litmus(litmus) => litmus.common.color,
+            Command::Convert(convert) => convert.common.color,
+            Command::Sweep(sweep) => sweep.cells.common.color,
+            Command::Compare(compare) => compare.cells.common.color,
             Command::Report(_) | Command::Schema | Command::Completions { .. } | Command::Man => {
-                Color::Auto.on(std::io::stderr().is_terminal())
+                ColorChoice::Auto
             }
         }
     }
@@ -291,32 +182,6 @@ impl BufferArgs {
             (AbstractionKind::Exact, None) => Ok((Abstraction::Exact { bound }, false)),
             (AbstractionKind::Exact, Some(_)) => Err("--abs exact has no --k, but a --bound"),
         }
-    }
-}
-
-impl Color {
-    fn on(self, terminal: bool) -> bool {
-        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        match self {
-            Color::Auto => terminal && !unwanted,
-            Color::Always => true,
-            Color::Never => false,
-        }
-    }
-}
-
-impl<F: ValueEnum + Send + Sync + 'static> Common<F> {
-    pub fn stdout_color(&self) -> bool {
-        self.color.on(std::io::stdout().is_terminal())
-    }
-
-    pub fn stderr_color(&self) -> bool {
-        self.color.on(std::io::stderr().is_terminal())
-    }
-
-    pub fn thread_count(&self) -> usize {
-        let all = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.threads.map_or_else(all, |threads| threads as usize)
     }
 }
 
@@ -357,29 +222,6 @@ fn head(text: &str) -> Result<Head, String> {
     }
 }
 
-/// A number of bytes: `8G`, `500M`, `1048576`.
-fn size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("'{text}' is not a size such as 500M or 8G");
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 1,
-        "K" | "KB" | "KIB" => 1 << 10,
-        "M" | "MB" | "MIB" => 1 << 20,
-        "G" | "GB" | "GIB" => 1 << 30,
-        "T" | "TB" | "TIB" => 1u64 << 40,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    number.checked_mul(unit).ok_or_else(wrong)
-}
-
-/// A time in seconds: `10`, `0.5`.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("'{text}' is not a number of seconds");
-    let number: f64 = text.trim_end_matches('s').parse().map_err(|_| wrong())?;
-    Duration::try_from_secs_f64(number).map_err(|_| wrong())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -388,15 +230,5 @@ mod tests {
     #[test]
     fn arguments_are_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn sizes_and_times() {
-        assert_eq!(size("8G"), Ok(8 << 30));
-        assert_eq!(size("500m"), Ok(500 << 20));
-        assert_eq!(size("12"), Ok(12));
-        assert!(size("-1").is_err() && size("G").is_err() && size("99999999999T").is_err());
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        assert!(seconds("-1").is_err() && seconds("nan").is_err() && seconds("x").is_err());
     }
 }

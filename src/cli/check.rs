@@ -1,8 +1,10 @@
 //! `fencesmith check`.
 
 use super::args::{self, OutputFormat};
+use super::interrupt::Interruptible;
+use super::streams::print;
 use super::verify::{json_text, limits};
-use super::{Exit, Failure, input, print, progress};
+use super::{Exit, Failure, input, progress};
 use crate::certificate::check;
 use crate::record::{Certificate, SCHEMA};
 use crate::words::count;
@@ -16,12 +18,12 @@ pub fn run(args: &args::Check) -> Result<Exit, Failure> {
         let path = args.certificate.display();
         Failure::message(format!("'{path}': this is not a certificate: {error}"))
     })?;
-    let monitor = progress::interruptible();
+    let searches = Interruptible::new();
     let what = format!("{}: checking", source.name());
     let threads = args.common.thread_count();
     let limits = limits(&args.common);
-    let checked = progress::watched(&args.common, &monitor, &what, || {
-        check(&source, &program, &certificate, threads, &limits, &monitor)
+    let checked = progress::watched(&args.common, &searches, &what, |monitor| {
+        check(&source, &program, &certificate, threads, &limits, monitor)
     });
     let model = certificate.model.upper();
     let (outcome, text, exit) = match &checked {

@@ -1,16 +1,16 @@
 //! `fencesmith compare`.
 
 use super::args::{self, CompareFormat};
-use super::experiment::{self, Questions};
+use super::run_cells::{self, SweepRequest};
+use super::streams::{print, stdout_paint};
 use super::verify::json_text;
-use super::{Exit, Failure, conclude, print};
+use super::{Exit, Failure, conclude};
 use crate::experiment::{
     Comparison, Entry, Settings, compare, comparison_cells, comparison_json, comparison_markdown,
     comparison_text, short, short_names,
 };
 use crate::memory::Model;
 use crate::record::ListedProgram;
-use crate::report::text::Paint;
 use serde_json::{Map, json};
 
 /// FD against PD, side by side.
@@ -23,7 +23,7 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
     };
     let models: Vec<Model> = args::distinct(&args.model);
     let names: Vec<String> = models.iter().map(Model::to_string).collect();
-    let questions = Questions {
+    let request = SweepRequest {
         command: "compare",
         options: Map::from_iter([
             ("model".to_string(), json!(names)),
@@ -31,16 +31,14 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
         ]),
         settings: Settings {
             full: true,
-            ..experiment::settings(&args.tables)
+            ..run_cells::settings(&args.cells)
         },
     };
     let cells = |names: &mut dyn Iterator<Item = &str>| comparison_cells(names, &models, &ks);
-    let answered = experiment::answer(&args.tables, questions, cells, files)?;
+    let answered = run_cells::answer(&args.cells, request, cells, files)?;
     let comparisons = compare(&answered.entries);
-    let common = &args.tables.common;
-    let paint = Paint {
-        color: common.stdout_color(),
-    };
+    let common = &args.cells.common;
+    let paint = stdout_paint();
     print(&match common.format {
         CompareFormat::Text => {
             let folder = short_names(&answered.programs);
@@ -49,11 +47,7 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
         CompareFormat::Markdown => markdown(&comparisons, &answered.programs),
         CompareFormat::Json => json_text(&comparison_json(&comparisons)),
     })?;
-    Ok(conclude(
-        answered.exit,
-        &answered.failures,
-        common.stderr_color(),
-    ))
+    Ok(conclude(answered.exit, &answered.failures))
 }
 
 fn markdown(comparisons: &[Comparison], programs: &[ListedProgram]) -> String {

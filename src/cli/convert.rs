@@ -2,7 +2,8 @@
 
 use super::args::{self, TargetName};
 use super::input::{self, Input};
-use super::{Exit, Failure, print};
+use super::streams::print;
+use super::{Exit, Failure};
 use crate::export;
 use crate::import::Format;
 use crate::lang::pretty;

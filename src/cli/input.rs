@@ -1,7 +1,8 @@
 //! Reading files.
 
+use super::Failure;
 use super::args::Common;
-use super::{Failure, complain};
+use super::streams::print_message;
 use crate::import::{self, Format};
 use crate::lang::ast::Ast;
 use crate::lang::resolve::resolve;
@@ -68,7 +69,7 @@ where
     match compiled {
         Ok((program, ast)) => {
             if format == Format::Trencher && common.forbid.is_empty() && !common.quiet {
-                complain("warning: automata have no property; name states with --forbid\n");
+                print_message("warning: automata have no property; name states with --forbid\n");
             }
             Ok(Input {
                 source,

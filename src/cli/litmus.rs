@@ -2,11 +2,15 @@
 
 use super::args::{self, OutputFormat};
 use super::find::{Found, find};
-use super::verify::{json_text, limits};
-use super::{Exit, Failure, conclude, input, print, progress};
+use super::interrupt::Interruptible;
+use super::streams::{print, print_message};
+use super::verify::{json_text, limits_within, memory_limit};
+use super::{Exit, Failure, conclude, input, progress};
 use crate::import::{Format, litmus};
 use crate::litmus::{Finals, LitmusOptions, Runnable};
 use crate::memory::Model;
+use crate::source::Source;
+use crate::words::count;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -39,64 +43,88 @@ pub fn run(args: &args::Litmus) -> Result<Exit, Failure> {
     }
     let Found { files, failures } = find(&args.files, &["litmus"]);
     let mut failures: Vec<Failure> = failures.into_iter().map(|(_, failure)| failure).collect();
-    let models: Vec<Model> = args::distinct(&args.model);
-    let monitor = progress::interruptible();
-    let pool = ThreadPoolBuilder::new().num_threads(args.common.thread_count());
-    let pool = pool.build();
-    let pool = pool.map_err(|error| Failure::message(format!("cannot start threads: {error}")))?;
-    let one = |file: &PathBuf| {
-        let test = prepare(file)?;
-        let run = |model: &Model| {
-            let options = LitmusOptions {
-                model: *model,
-                atomics: args.common.atomics,
-                bound: args.bound as usize,
-                limits: limits(&args.common),
-            };
-            test.run(&options, &monitor)
-        };
-        let results = models.iter().map(|model| {
-            let finals = run(model);
-            let hit = finals.incomplete.is_some();
-            (line(file, &test, *model, &finals, args.states), hit)
-        });
-        Ok(results.collect::<Vec<(Line, bool)>>())
-    };
-    let what = format!("{} litmus tests", files.len());
-    let results: Vec<Result<Vec<(Line, bool)>, Failure>> =
-        progress::watched(&args.common, &monitor, &what, || {
-            pool.install(|| files.par_iter().map(one).collect())
-        });
-    let mut exit = Exit::Fine;
-    let mut lines = Vec::new();
-    for result in results {
+    // Reading standard input may wait; signals have their default effect meanwhile.
+    let read = |file: &PathBuf| input::read(file).map(|source| (file.clone(), source));
+    let mut sources = Vec::new();
+    for result in files.iter().map(read) {
         match result {
+            Ok(source) => sources.push(source),
             Err(failure) => failures.push(failure),
-            Ok(results) => {
-                for (line, incomplete) in results {
-                    exit = exit.min(if incomplete {
-                        Exit::Inconclusive
-                    } else {
-                        Exit::Fine
-                    });
-                    lines.push(line);
+        }
+    }
+    let answers = answer(args, &sources)?;
+    let mut exit = Exit::Fine;
+    let (mut lines, mut skipped) = (Vec::new(), 0);
+    for answer in answers {
+        match answer {
+            Answer::Lines(new) => {
+                if new.iter().any(|line| line.note.is_some()) {
+                    exit = Exit::Inconclusive;
                 }
+                lines.extend(new);
             }
+            Answer::Failed(failure) => failures.push(failure),
+            Answer::Skipped => skipped += 1,
         }
     }
     match args.common.format {
         OutputFormat::Json => print(&json_text(&lines))?,
         OutputFormat::Text => print(&lines.iter().map(text).collect::<String>())?,
     }
-    Ok(conclude(exit, &failures, args.common.stderr_color()))
+    if skipped > 0 {
+        exit = Exit::Inconclusive;
+        let tests = count(skipped, "test");
+        print_message(&format!(
+            "interrupted: {tests} of {} not run\n",
+            sources.len()
+        ));
+    }
+    Ok(conclude(exit, &failures))
 }
 
-fn prepare(file: &Path) -> Result<Runnable, Failure> {
-    let source = input::read(file)?;
-    match litmus::read(&source).and_then(Runnable::new) {
-        Ok(test) => Ok(test),
-        Err(diagnostics) => Err(Failure::Program(source, diagnostics)),
-    }
+/// What came of a test.
+enum Answer {
+    /// A line for each model.
+    Lines(Vec<Line>),
+    Failed(Failure),
+    /// A signal came before it was begun.
+    Skipped,
+}
+
+/// Runs the tests, several at a time.
+fn answer(args: &args::Litmus, sources: &[(PathBuf, Source)]) -> Result<Vec<Answer>, Failure> {
+    let models: Vec<Model> = args::distinct(&args.model);
+    let memory = memory_limit(&args.common);
+    let searches = Interruptible::new();
+    let pool = ThreadPoolBuilder::new().num_threads(args.common.thread_count());
+    let pool = pool.build();
+    let pool = pool.map_err(|error| Failure::message(format!("cannot start threads: {error}")))?;
+    let one = |(file, source): &(PathBuf, Source)| {
+        if searches.monitor.interrupted() {
+            return Answer::Skipped;
+        }
+        let test = match litmus::read(source).and_then(Runnable::new) {
+            Ok(test) => test,
+            Err(diagnostics) => {
+                return Answer::Failed(Failure::Program(source.clone(), diagnostics));
+            }
+        };
+        let lines = models.iter().map(|model| {
+            let options = LitmusOptions {
+                model: *model,
+                atomics: args.common.atomics,
+                bound: args.bound as usize,
+                limits: limits_within(&args.common, memory),
+            };
+            let finals = test.run(&options, &searches.monitor);
+            line(file, &test, *model, &finals, args.states)
+        });
+        Answer::Lines(lines.collect())
+    };
+    let what = format!("{} litmus tests", sources.len());
+    Ok(progress::watched(&args.common, &searches, &what, |_| {
+        pool.install(|| sources.par_iter().map(one).collect())
+    }))
 }
 
 fn line(file: &Path, test: &Runnable, model: Model, finals: &Finals, states: bool) -> Line {

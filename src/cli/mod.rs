@@ -2,33 +2,37 @@
 //! input and output.
 
 mod args;
-mod board;
 mod check;
 mod compare;
 mod convert;
-mod experiment;
 mod find;
+mod free_memory;
 mod infer;
 mod input;
+mod interrupt;
 mod litmus;
 mod output;
 mod programs;
 mod progress;
 mod replay;
 mod report;
+mod run_cells;
 mod shell;
+mod streams;
 mod sweep;
 mod sweep_folder;
+mod sweep_progress;
 mod verify;
 
 use crate::diagnostic::{self, Diagnostic};
 use crate::record;
+use crate::report::text::Paint;
 use crate::source::Source;
 use args::{Arguments, Command};
 use clap::Parser;
-use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use streams::{print, print_message, stderr_paint};
 
 /// Why a command could not do its work: the input or the command line is wrong.
 pub enum Failure {
@@ -49,6 +53,27 @@ impl Failure {
     /// Something could not be done with a file: `verb` says what.
     fn file(verb: &str, path: &Path, error: &std::io::Error) -> Failure {
         Failure::message(format!("cannot {verb} '{}': {error}", path.display()))
+    }
+
+    /// Says on standard error what is wrong.
+    fn report(&self) {
+        print_message(&self.render(stderr_paint()));
+    }
+
+    fn render(&self, paint: Paint) -> String {
+        match self {
+            Failure::Program(source, diagnostics) => {
+                diagnostic::render(source, diagnostics, paint.color)
+            }
+            Failure::Message { text, help } => {
+                let help = help.as_ref().map(|help| format!("  help: {help}\n"));
+                format!(
+                    "{}: {text}\n{}",
+                    paint.bad("error"),
+                    help.unwrap_or_default()
+                )
+            }
+        }
     }
 }
 
@@ -77,9 +102,9 @@ impl Exit {
 }
 
 /// The exit code of a command that has printed its answer; says what failed beside it.
-fn conclude(exit: Exit, failures: &[Failure], color: bool) -> Exit {
+fn conclude(exit: Exit, failures: &[Failure]) -> Exit {
     for failure in failures {
-        complain(&failure.render(color));
+        failure.report();
     }
     match failures.is_empty() {
         true => exit,
@@ -97,7 +122,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
-    let color = arguments.stderr_color();
+    streams::set_color(arguments.color());
     let result = match &arguments.command {
         Command::Verify(verify) => verify::run(verify),
         Command::Infer(infer) => infer::run(infer),
@@ -112,42 +137,6 @@ pub fn main() -> ExitCode {
         Command::Convert(convert) => convert::run(convert),
         Command::Schema => print(&verify::json_text(&record::schema())).map(|()| Exit::Fine),
     };
-    let exit = result.unwrap_or_else(|failure| {
-        complain(&failure.render(color));
-        Exit::Usage
-    });
+    let exit = result.unwrap_or_else(|failure| conclude(Exit::Usage, &[failure]));
     ExitCode::from(exit.code())
-}
-
-impl Failure {
-    fn render(&self, color: bool) -> String {
-        match self {
-            Failure::Program(source, diagnostics) => diagnostic::render(source, diagnostics, color),
-            Failure::Message { text, help } => {
-                let (bold, off) = if color {
-                    ("\x1b[1;31m", "\x1b[0m")
-                } else {
-                    ("", "")
-                };
-                let help = help.as_ref().map(|help| format!("  help: {help}\n"));
-                format!("{bold}error{off}: {text}\n{}", help.unwrap_or_default())
-            }
-        }
-    }
-}
-
-/// Writes results to standard output. A reader that has gone away is not an error.
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::message(format!(
-            "cannot write the results: {error}"
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Writes messages to standard error. That it is closed is not an error.
-fn complain(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -1,11 +1,12 @@
 //! Reading many programs: a broken one does not stop the others.
 
+use super::Failure;
 use super::args::{Common, distinct};
 use super::find::Found;
 use super::input::{self, Input};
-use super::{Failure, complain};
 use crate::experiment::Subject;
 use crate::record::ListedProgram;
+use crate::report::text::Paint;
 use clap::ValueEnum;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -36,14 +37,14 @@ impl Programs {
 
 /// Reads programs; says on standard error what is wrong with the broken ones.
 pub fn load<F: ValueEnum + Send + Sync>(found: Found, common: &Common<F>) -> Programs {
-    let color = common.stderr_color();
     let mut programs = Programs {
         listed: Vec::new(),
         subjects: HashMap::new(),
     };
     let broken = |path: &Path, failure: Failure| {
-        complain(&failure.render(color));
-        let (name, text) = (path.display().to_string(), failure.render(false));
+        failure.report();
+        let plain = Paint { color: false };
+        let (name, text) = (path.display().to_string(), failure.render(plain));
         ListedProgram::broken(&name, text.trim_end())
     };
     for (path, failure) in found.failures {

@@ -1,8 +1,9 @@
 //! `fencesmith replay`.
 
 use super::args::{self, OutputFormat};
+use super::streams::print;
 use super::verify::json_text;
-use super::{Exit, Failure, input, print};
+use super::{Exit, Failure, input};
 use crate::describe;
 use crate::fences;
 use crate::memory::{Abstraction, Semantics};

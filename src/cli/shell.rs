@@ -1,7 +1,8 @@
 //! `fencesmith completions` and `fencesmith man`.
 
 use super::args::Arguments;
-use super::{Exit, Failure, print};
+use super::streams::print;
+use super::{Exit, Failure};
 use clap::CommandFactory;
 use clap_complete::Shell;
 

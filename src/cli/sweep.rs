@@ -1,9 +1,10 @@
 //! `fencesmith sweep`.
 
 use super::args::{self, SweepFormat};
-use super::experiment::{self, Questions};
+use super::run_cells::{self, SweepRequest};
+use super::streams::{print, stdout_paint};
 use super::verify::json_text;
-use super::{Exit, Failure, conclude, print};
+use super::{Exit, Failure, conclude};
 use crate::experiment::{Columns, Entry, Grid, Settings};
 use crate::experiment::{csv, json, markdown, placements, text};
 use crate::infer::EngineKind;
@@ -14,33 +15,27 @@ use crate::report::text::Paint;
 /// Answers every cell of a grid.
 pub fn run(args: &args::Sweep) -> Result<Exit, Failure> {
     let grid = grid(args)?;
-    let questions = Questions {
+    let request = SweepRequest {
         command: "sweep",
         options: grid.options(),
         settings: Settings {
             full: args.full,
             all: args.all,
-            ..experiment::settings(&args.tables)
+            ..run_cells::settings(&args.cells)
         },
     };
     let cells = |names: &mut dyn Iterator<Item = &str>| grid.cells(names);
-    let answered = experiment::answer(&args.tables, questions, cells, files)?;
+    let answered = run_cells::answer(&args.cells, request, cells, files)?;
     let (entries, programs) = (&answered.entries, &answered.programs);
-    let common = &args.tables.common;
-    let paint = Paint {
-        color: common.stdout_color(),
-    };
+    let common = &args.cells.common;
+    let paint = stdout_paint();
     print(&match common.format {
         SweepFormat::Text => text(entries, programs, Columns::All, paint),
         SweepFormat::Markdown => markdown(entries, programs, Columns::All),
         SweepFormat::Csv => csv(entries, Columns::All),
         SweepFormat::Json => json_text(&json(entries, Columns::All)),
     })?;
-    Ok(conclude(
-        answered.exit,
-        &answered.failures,
-        common.stderr_color(),
-    ))
+    Ok(conclude(answered.exit, &answered.failures))
 }
 
 /// The grid asked for, or what does not go together.

@@ -1,14 +1,16 @@
 //! `fencesmith verify`.
 
 use super::args::{self, Common, OutputFormat};
-use super::{Exit, Failure, complain, conclude, input, output, print, progress};
+use super::interrupt::Interruptible;
+use super::streams::{print, print_message, stderr_paint, stdout_paint};
+use super::{Exit, Failure, conclude, free_memory, input, output, progress};
 use crate::diagnostic;
 use crate::fences;
 use crate::limits::Limits;
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::{PointSet, Program};
 use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};
-use crate::report::text::{self, Paint};
+use crate::report::text;
 use crate::report::verify::VerifyReport;
 use crate::source::Source;
 use crate::verify::{Strategy, Verdict, VerifyOptions, verify};
@@ -30,7 +32,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         .iter()
         .map(|&p| fences::name(&whole, &source, p))
         .collect();
-    let monitor = progress::interruptible();
+    let searches = Interruptible::new();
 
     let abstraction = args.buffers.abstraction(args.bound as usize);
     let (abstraction, refine) = abstraction.map_err(Failure::message)?;
@@ -55,44 +57,40 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), model.upper());
-        let answer = progress::watched(&args.common, &monitor, &what, || {
-            verify(&program, &options, &monitor)
+        let found = progress::watched(&args.common, &searches, &what, |monitor| {
+            verify(&program, &options, monitor)
         });
         let seconds = begin.elapsed().as_secs_f64();
-        let shown = Shown {
+        let answer = VerifyAnswer {
             args,
             report: VerifyReport {
                 source: &source,
                 program: &program,
                 options: &options,
                 fences: &names,
-                answer: &answer,
+                answer: &found,
                 seconds,
             },
         };
-        exit = exit.min(shown.exit());
+        exit = exit.min(answer.exit());
         match args.common.format {
-            OutputFormat::Json => reports.push(shown.report.record()),
+            OutputFormat::Json => reports.push(answer.report.record()),
             OutputFormat::Text => {
-                let warnings = shown.report.warnings();
+                let warnings = answer.report.warnings();
                 if !args.common.quiet && !warnings.is_empty() {
-                    let color = args.common.stderr_color();
-                    complain(&diagnostic::render(&source, &warnings, color));
+                    let color = stderr_paint().color;
+                    print_message(&diagnostic::render(&source, &warnings, color));
                 }
-                print(&shown.text())?;
+                print(&answer.text())?;
             }
         }
-        saved = saved.or_else(|| shown.save_trace());
+        saved = saved.or_else(|| answer.save_trace());
     }
     if args.common.format == OutputFormat::Json {
         print(&json_text(&reports))?;
     }
     let failed = saved.and_then(Result::err);
-    Ok(conclude(
-        exit,
-        failed.as_slice(),
-        args.common.stderr_color(),
-    ))
+    Ok(conclude(exit, failed.as_slice()))
 }
 
 fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<PointSet, Failure> {
@@ -107,34 +105,32 @@ fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<
 
 /// The limits of one answer, from now on.
 pub fn limits(common: &Common) -> Limits {
+    limits_within(common, memory_limit(common))
+}
+
+/// The most memory that an answer may take, as far as that is known now.
+pub fn memory_limit(common: &Common) -> Option<u64> {
+    common.max_memory.or_else(free_memory::nearly_all)
+}
+
+/// The limits of one answer, from now on, with this much memory.
+pub fn limits_within(common: &Common, max_memory: Option<u64>) -> Limits {
+    let deadline = |timeout| Instant::now().checked_add(timeout);
     Limits {
         max_states: common.max_states,
-        max_memory: common.max_memory.or_else(nearly_all_memory),
-        // A deadline that no clock reaches is none.
-        deadline: common
-            .timeout
-            .and_then(|timeout| Instant::now().checked_add(timeout)),
+        max_memory,
+        // A time that the clock cannot represent sets no deadline.
+        deadline: common.timeout.and_then(deadline),
     }
 }
 
-/// Nine tenths of the memory that is free now, where the system tells: a program with
-/// endlessly many states ends in an answer, not in the death of the process.
-pub fn nearly_all_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("MemAvailable:"))?;
-    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes * 1024 / 10 * 9)
-}
-
 /// An answer about to be shown.
-struct Shown<'a> {
+struct VerifyAnswer<'a> {
     args: &'a args::Verify,
     report: VerifyReport<'a>,
 }
 
-impl Shown<'_> {
+impl VerifyAnswer<'_> {
     fn exit(&self) -> Exit {
         match self.report.answer.verdict {
             Verdict::Correct => Exit::Fine,
@@ -144,9 +140,7 @@ impl Shown<'_> {
     }
 
     fn text(&self) -> String {
-        let paint = Paint {
-            color: self.args.common.stdout_color(),
-        };
+        let paint = stdout_paint();
         let statistics = &self.report.answer.statistics;
         let violation = self.report.violation();
         let verdict = match self.report.answer.verdict {

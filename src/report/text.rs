@@ -4,6 +4,7 @@ use crate::describe;
 use crate::program::Program;
 use crate::source::Source;
 use crate::space::{Snapshot, Trace};
+use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
 /// Colours, or none.
@@ -14,24 +15,24 @@ pub struct Paint {
 
 impl Paint {
     pub fn good(self, text: &str) -> String {
-        self.wrap("1;32", text)
+        self.styled(AnsiColor::Green.on_default().bold(), text)
     }
 
     pub fn bad(self, text: &str) -> String {
-        self.wrap("1;31", text)
+        self.styled(AnsiColor::Red.on_default().bold(), text)
     }
 
     pub fn unsure(self, text: &str) -> String {
-        self.wrap("1;33", text)
+        self.styled(AnsiColor::Yellow.on_default().bold(), text)
     }
 
     pub fn faint(self, text: &str) -> String {
-        self.wrap("2", text)
+        self.styled(Style::new().dimmed(), text)
     }
 
-    fn wrap(self, code: &str, text: &str) -> String {
+    fn styled(self, style: Style, text: &str) -> String {
         match self.color {
-            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            true => format!("{style}{text}{style:#}"),
             false => text.to_string(),
         }
     }

@@ -514,7 +514,8 @@ fn colours_only_where_they_are_wanted() {
         (&[], &[], false),
         (&[], no_color, false),
         (&["--color", "never"], &[], false),
-        (&["--color", "auto"], &[("CLICOLOR_FORCE", "1")], false),
+        (&["--color", "auto"], &[("CLICOLOR_FORCE", "1")], true),
+        (&["--color", "never"], &[("CLICOLOR_FORCE", "1")], false),
         (&["--color", "always"], &[], true),
         (&["--color", "always"], no_color, true),
     ];

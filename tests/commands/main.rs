@@ -6,9 +6,15 @@ mod engines;
 #[cfg(unix)]
 mod files;
 mod import;
+#[cfg(target_os = "linux")]
+mod memory;
 mod report;
 mod robustness;
+#[cfg(unix)]
+mod signals;
 mod sweep;
 #[cfg(unix)]
 mod sweep_folder;
+#[cfg(unix)]
+mod terminal;
 mod traces;

@@ -1,6 +1,7 @@
 //! The arguments of `sweep`, `compare` and `report`.
 
-use super::{Common, RELAXED, one_of, size};
+use super::common::{Common, size};
+use super::{RELAXED, one_of};
 use crate::infer::EngineKind;
 use crate::memory::{AbstractionKind, Model};
 use crate::record::Mode;
@@ -16,7 +17,7 @@ const EXIT_CODES: &str = "Exit codes:
 #[command(after_help = EXIT_CODES)]
 pub struct Sweep {
     #[command(flatten)]
-    pub tables: Tables<SweepFormat>,
+    pub cells: CellArgs<SweepFormat>,
     /// What to do with each program
     #[arg(long, value_name = "MODE", default_value = "verify")]
     pub mode: Mode,
@@ -50,7 +51,7 @@ pub struct Sweep {
 #[command(after_help = EXIT_CODES)]
 pub struct Compare {
     #[command(flatten)]
-    pub tables: Tables<CompareFormat>,
+    pub cells: CellArgs<CompareFormat>,
     /// Memory models
     #[arg(
         long,
@@ -67,7 +68,7 @@ pub struct Compare {
 
 /// What commands that answer many cells have in common.
 #[derive(Debug, Args)]
-pub struct Tables<F: ValueEnum + Send + Sync + 'static> {
+pub struct CellArgs<F: ValueEnum + Send + Sync + 'static> {
     /// Programs, and folders of them
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
@@ -124,15 +125,15 @@ const SWEPT: &[AbstractionKind] = &[
 ];
 
 /// The largest k that can be asked for.
-const MOST: usize = 1000;
+const MAX_K: usize = 1000;
 
 /// Head lengths: `0..=3`, `0..4`, `1`, `0,2`, `auto`.
 fn heads(text: &str) -> Result<Heads, String> {
     let wrong = || {
-        format!("'{text}' is not a list of numbers up to {MOST} such as 0..=3 or 0,2, or `auto`")
+        format!("'{text}' is not a list of numbers up to {MAX_K} such as 0..=3 or 0,2, or `auto`")
     };
     let number = |text: &str| match text.trim().parse::<usize>() {
-        Ok(k) if k <= MOST => Ok(k),
+        Ok(k) if k <= MAX_K => Ok(k),
         _ => Err(wrong()),
     };
     let mut all = Vec::new();

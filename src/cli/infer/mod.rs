@@ -5,8 +5,10 @@ mod text;
 use super::args::{self, Head, KindsName, OutputFormat};
 use super::convert::converted;
 use super::input::{self, Input};
+use super::interrupt::Interruptible;
+use super::streams::print;
 use super::verify::{json_text, limits};
-use super::{Exit, Failure, conclude, output, print, progress};
+use super::{Exit, Failure, conclude, output, progress};
 use crate::certificate::certificate;
 use crate::fences;
 use crate::import::Format;
@@ -37,7 +39,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     };
     let (abstraction, refine) = abstraction(args)?;
     let costs = costs(args, &source, &program)?;
-    let monitor = progress::interruptible();
+    let searches = Interruptible::new();
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
     let mut failures = Vec::new();
@@ -75,10 +77,10 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), model.upper());
-        let found = progress::watched(&args.common, &monitor, &what, || {
-            infer(&program, &options, &monitor)
+        let found = progress::watched(&args.common, &searches, &what, |monitor| {
+            infer(&program, &options, monitor)
         });
-        let shown = Shown {
+        let answer = InferAnswer {
             args,
             input: &input,
             report: InferReport {
@@ -95,18 +97,18 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
                 seconds: begin.elapsed().as_secs_f64(),
             },
         };
-        exit = exit.min(shown.exit());
+        exit = exit.min(answer.exit());
         match args.common.format {
-            OutputFormat::Json => reports.push(shown.record()),
-            OutputFormat::Text => print(&shown.text())?,
+            OutputFormat::Json => reports.push(answer.record()),
+            OutputFormat::Text => print(&answer.text())?,
         }
-        failures.extend(shown.emit().err());
-        failures.extend(shown.certify().err());
+        failures.extend(answer.emit().err());
+        failures.extend(answer.certify().err());
     }
     if args.common.format == OutputFormat::Json {
         print(&json_text(&reports))?;
     }
-    Ok(conclude(exit, &failures, args.common.stderr_color()))
+    Ok(conclude(exit, &failures))
 }
 
 /// Refuses outputs that are inputs or one file.
@@ -200,13 +202,13 @@ fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<Costs
 }
 
 /// An inference about to be shown.
-struct Shown<'a> {
+struct InferAnswer<'a> {
     args: &'a args::Infer,
     input: &'a Input,
     report: InferReport<'a>,
 }
 
-impl<'a> std::ops::Deref for Shown<'a> {
+impl<'a> std::ops::Deref for InferAnswer<'a> {
     type Target = InferReport<'a>;
 
     fn deref(&self) -> &InferReport<'a> {
@@ -214,7 +216,7 @@ impl<'a> std::ops::Deref for Shown<'a> {
     }
 }
 
-impl Shown<'_> {
+impl InferAnswer<'_> {
     fn exit(&self) -> Exit {
         match self.found.conclusion {
             Conclusion::Correct(_) | Conclusion::Placed(_) => Exit::Fine,

@@ -1,6 +1,7 @@
 //! What `infer` says to people.
 
-use super::Shown;
+use super::InferAnswer;
+use crate::cli::streams::stdout_paint;
 use crate::describe;
 use crate::import::Format;
 use crate::infer::{Conclusion, EngineKind, Optimality, Placement};
@@ -11,7 +12,7 @@ use crate::verify::Verdict;
 use crate::words::count;
 use std::fmt::Write;
 
-impl Shown<'_> {
+impl InferAnswer<'_> {
     fn optimality(&self) -> Option<String> {
         let Conclusion::Placed(placed) = &self.found.conclusion else {
             return None;
@@ -37,9 +38,7 @@ impl Shown<'_> {
     }
 
     pub fn text(&self) -> String {
-        let paint = Paint {
-            color: self.args.common.stdout_color(),
-        };
+        let paint = stdout_paint();
         let model = self.options.verify.semantics.model.upper();
         let mut out = format!("{} under {model}: ", self.source.name());
         let labelling = self.found.labelling.map(|labelling| {
@@ -176,7 +175,7 @@ impl Shown<'_> {
         text::excerpt(self.source.text(), &fenced, paint)
     }
 
-    /// Where the fences go in a foreign text, which has no word for them.
+    /// Where the fences go in a text of another format, which has no statement for them.
     fn foreign(&self, placement: &Placement) -> String {
         let mut out = String::new();
         for (&point, &kind) in placement.fences.iter().zip(&placement.kinds) {

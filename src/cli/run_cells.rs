@@ -1,16 +1,18 @@
 //! What `sweep` and `compare` share: run the cells that are not answered yet, keep each answer,
 //! and end with what is known.
 
-use super::args::{Common, Tables};
-use super::board::Board;
+use super::args::{CellArgs, Common};
 use super::find::{Found, find};
+use super::interrupt::Interruptible;
 use super::programs::{self, Programs};
+use super::streams::print_message;
 use super::sweep_folder::{LockedFolder, SweepFolder};
-use super::verify::nearly_all_memory;
-use super::{Exit, Failure, complain, output, progress, sweep_folder};
+use super::sweep_progress::SweepProgress;
+use super::{Exit, Failure, free_memory, output, sweep_folder};
 use crate::experiment::{
     Budget, CellOutcome, Entry, Event, Finished, Settings, run_all, short_names,
 };
+use crate::limits::Monitor;
 use crate::record::{Cell, ListedProgram, Manifest};
 use clap::ValueEnum;
 use serde_json::{Map, Value as Json, json};
@@ -19,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// What is asked.
-pub struct Questions {
+pub struct SweepRequest {
     pub command: &'static str,
     /// What makes it the same sweep, beside the settings.
     pub options: Map<String, Json>,
@@ -27,7 +29,7 @@ pub struct Questions {
 }
 
 /// What came of it.
-pub struct Answered {
+pub struct SweepAnswer {
     pub programs: Vec<ListedProgram>,
     /// In the order of the grid; not all of them, if it was interrupted.
     pub entries: Vec<Entry>,
@@ -37,8 +39,8 @@ pub struct Answered {
 }
 
 /// The settings that the command line gives.
-pub fn settings<F: ValueEnum + Send + Sync>(tables: &Tables<F>) -> Settings {
-    let common = &tables.common;
+pub fn settings<F: ValueEnum + Send + Sync>(args: &CellArgs<F>) -> Settings {
+    let common = &args.common;
     Settings {
         timeout: common.timeout,
         max_memory: common.max_memory,
@@ -52,27 +54,27 @@ pub fn settings<F: ValueEnum + Send + Sync>(tables: &Tables<F>) -> Settings {
 
 /// Answers all cells. `tables` makes the files that go with complete results.
 pub fn answer<F: ValueEnum + Send + Sync>(
-    args: &Tables<F>,
-    questions: Questions,
+    args: &CellArgs<F>,
+    request: SweepRequest,
     cells: impl Fn(&mut dyn Iterator<Item = &str>) -> Vec<Cell>,
     tables: impl Fn(&[Entry], &[ListedProgram]) -> Vec<(&'static str, String)>,
-) -> Result<Answered, Failure> {
+) -> Result<SweepAnswer, Failure> {
     let found = find(&args.files, &programs::ENDINGS);
     let folder = args.out.as_ref().map(|folder| take(folder, &found));
     let folder = folder.transpose()?;
     let programs = programs::load(found, &args.common);
     let cells = cells(&mut programs.names());
-    let mut options = questions.options;
-    options.extend(questions.settings.options());
+    let mut options = request.options;
+    options.extend(request.settings.options());
     options.extend(language(&args.common));
-    let manifest = Manifest::new(questions.command, options, programs.listed.clone());
+    let manifest = Manifest::new(request.command, options, programs.listed.clone());
     let opened = folder.map(|folder| folder.open(&manifest, args.resume));
     let (folder, finished) = opened.transpose()?.unzip();
     let ran = run(
         args,
         &programs,
         &cells,
-        &questions.settings,
+        &request.settings,
         folder.as_ref(),
         finished.unwrap_or_default(),
     );
@@ -93,7 +95,7 @@ pub fn answer<F: ValueEnum + Send + Sync>(
             Some(_) => "they are kept, and --resume goes on",
             None => "with --out they would be kept, and --resume would go on",
         };
-        complain(&format!(
+        print_message(&format!(
             "interrupted with {} of {} cells answered: {help}\n",
             entries.len(),
             cells.len()
@@ -102,7 +104,7 @@ pub fn answer<F: ValueEnum + Send + Sync>(
     let limited = entries
         .iter()
         .any(|entry| entry.cell_outcome() == CellOutcome::Stopped);
-    Ok(Answered {
+    Ok(SweepAnswer {
         exit: if programs.broken() {
             Exit::Usage
         } else if ran.interrupted || limited {
@@ -149,7 +151,7 @@ struct Ran {
 
 /// Runs what is not answered yet.
 fn run<F: ValueEnum + Send + Sync>(
-    args: &Tables<F>,
+    args: &CellArgs<F>,
     programs: &Programs,
     cells: &[Cell],
     settings: &Settings,
@@ -160,11 +162,11 @@ fn run<F: ValueEnum + Send + Sync>(
     let open: Vec<Cell> = cells.iter().filter(open).cloned().collect();
     let prefix = short_names(&programs.listed);
     let done = cells.len() - open.len();
-    let board = Board::new(args.common.quiet, prefix, cells.len(), done);
-    let monitor = progress::interruptible();
+    let searches = Interruptible::new();
+    let progress = SweepProgress::new(args.common.quiet, &searches.bars, prefix, cells.len(), done);
     let budget = Budget {
         threads: args.common.thread_count(),
-        memory: args.memory.or_else(nearly_all_memory),
+        memory: args.memory.or_else(free_memory::nearly_all),
     };
     let ran = Mutex::new(Ran {
         finished,
@@ -172,25 +174,26 @@ fn run<F: ValueEnum + Send + Sync>(
         failure: None,
     });
     let watch = |event: Event| match event {
-        Event::Started(index, monitor) => board.started(index, &open[index], monitor),
-        Event::Postponed(index) | Event::Abandoned(index) => board.ended(index),
+        Event::Started(index, monitor) => progress.started(index, &open[index], monitor),
+        Event::Postponed(index) | Event::Abandoned(index) => progress.ended(index),
         Event::Finished(index, finished) => {
             let recorded = folder.map_or(Ok(()), |folder| folder.record(finished));
             let mut ran = ran.lock().unwrap_or_else(PoisonError::into_inner);
-            board.finished(index, &finished.entry());
+            progress.finished(index, &finished.entry());
             ran.finished.insert(open[index].clone(), finished.clone());
             if let Err(failure) = recorded {
                 // Further answers could not be written down either.
                 ran.failure.get_or_insert(failure);
-                monitor.interrupt();
+                searches.monitor.interrupt();
             }
         }
     };
     let subject = |cell: &Cell| &programs.subjects[&cell.program];
-    board.watch(|| run_all(&open, subject, settings, budget, &monitor, &watch));
+    let run = |monitor: &Monitor| run_all(&open, subject, settings, budget, monitor, &watch);
+    progress.watch(|| searches.run(run));
     let ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ran {
-        interrupted: monitor.interrupted() && ran.failure.is_none(),
+        interrupted: searches.monitor.interrupted() && ran.failure.is_none(),
         ..ran
     }
 }

@@ -1,19 +1,21 @@
 //! What shows while cells run: bars on a terminal, a line for each finished cell elsewhere.
 
+use super::progress::style;
+use super::streams::print_message;
 use crate::experiment::{Entry, short};
 use crate::limits::Monitor;
 use crate::record::Cell;
 use crate::words::{count, duration, grouped};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar};
 use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How far a sweep is.
-pub struct Board {
-    /// The folder of all programs, which is not worth repeating.
+/// Shows how far a sweep is.
+pub struct SweepProgress {
+    /// The folder of all programs; it is left out of their names.
     folder: String,
     total: usize,
     done: AtomicUsize,
@@ -40,17 +42,23 @@ struct Running {
     begin: Instant,
 }
 
-impl Board {
+impl SweepProgress {
     /// For this many cells, some of which are done, about programs in a folder.
-    pub fn new(quiet: bool, folder: String, total: usize, done: usize) -> Board {
+    pub fn new(
+        quiet: bool,
+        bars: &MultiProgress,
+        folder: String,
+        total: usize,
+        done: usize,
+    ) -> SweepProgress {
         let shown = if quiet {
             Shown::Nothing
         } else if std::io::stderr().is_terminal() {
-            Shown::Bars(Bars::new(total, done))
+            Shown::Bars(Bars::new(bars.clone(), total, done))
         } else {
             Shown::Lines
         };
-        Board {
+        SweepProgress {
             folder,
             total,
             done: AtomicUsize::new(done),
@@ -58,7 +66,7 @@ impl Board {
         }
     }
 
-    /// Does some work while the board is kept up to date.
+    /// Does some work while the bars are kept up to date.
     pub fn watch<T>(&self, work: impl FnOnce() -> T) -> T {
         let Shown::Bars(bars) = &self.shown else {
             return work();
@@ -109,7 +117,7 @@ impl Board {
                 let facts: Vec<String> = facts.into_iter().flatten().collect();
                 let what = self.label(&entry.cell);
                 let facts = facts.join(", ");
-                super::complain(&format!(
+                print_message(&format!(
                     "[{done:>width$}/{}] {what}: {facts}\n",
                     self.total
                 ));
@@ -119,8 +127,7 @@ impl Board {
 }
 
 impl Bars {
-    fn new(total: usize, done: usize) -> Bars {
-        let all = MultiProgress::new();
+    fn new(all: MultiProgress, total: usize, done: usize) -> Bars {
         let overall = all.add(ProgressBar::new(total as u64).with_position(done as u64));
         let template = "{bar:30} {pos}/{len} cells, {elapsed} so far, {eta} to go";
         overall.set_style(style(template).progress_chars("━╸─"));
@@ -174,9 +181,4 @@ impl Bars {
         }
         self.overall.finish_and_clear();
     }
-}
-
-fn style(template: &str) -> ProgressStyle {
-    let style = ProgressStyle::with_template(template);
-    style.unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -1,0 +1,63 @@
+//! The arguments of `litmus` and `convert`.
+
+use super::{Common, EXIT_CODES};
+use crate::memory::Model;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+const LITMUS_EXIT_CODES: &str = "Exit codes:
+  0  all tests were run
+  2  some file could not be read, or the command line is wrong
+  3  a limit was reached, or buffers were bounded";
+
+#[derive(Debug, Args)]
+#[command(after_help = LITMUS_EXIT_CODES)]
+pub struct Litmus {
+    /// Tests, and folders to search for files that end in `.litmus`
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Memory models to answer for
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "sc,tso,pso",
+        value_name = "MODEL"
+    )]
+    pub model: Vec<Model>,
+    /// Show the final states, too
+    #[arg(long)]
+    pub states: bool,
+    /// Longest store buffer of tests with loops; others need none
+    #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub bound: u64,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct Convert {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+    /// The language to print it in
+    #[arg(long, value_name = "LANGUAGE", default_value = "fen")]
+    pub to: TargetName,
+    /// The memory model that a Promela program describes
+    #[arg(long, value_name = "MODEL", default_value = "tso")]
+    pub model: Model,
+    /// Longest store buffer of a Promela program
+    #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub bound: u64,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// The languages that programs can be printed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TargetName {
+    Fen,
+    /// For Spin, with store buffers
+    Promela,
+    /// For Memorax
+    Rmm,
+}

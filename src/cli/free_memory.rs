@@ -1,0 +1,23 @@
+//! How much memory there is to use.
+
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
+/// Nine tenths of the memory that is available, if the system tells: a search of endlessly many
+/// states then ends with an answer before the system ends the process.
+pub fn nearly_all() -> Option<u64> {
+    let mut system = System::new().ok()?;
+    system.refresh_memory();
+    let free = system.available_memory();
+    let most = limit_of_own_group(&mut system).map_or(free, |most| most.min(free));
+    (most > 0).then_some(most / 10 * 9)
+}
+
+/// What the control group of this process leaves it, if it has a limit. Pages of files count as
+/// available, as they do for the whole system: the kernel drops them when memory is needed.
+fn limit_of_own_group(system: &mut System) -> Option<u64> {
+    let own = Pid::from_u32(std::process::id());
+    let nothing_more = ProcessRefreshKind::nothing();
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[own]), false, nothing_more);
+    let group = system.process(own)?.cgroup_limits()?;
+    Some(group.total_memory.saturating_sub(group.rss))
+}
