@@ -60,7 +60,8 @@ pub fn answer<F: ValueEnum + Send + Sync>(
     tables: impl Fn(&[Entry], &[ListedProgram]) -> Vec<(&'static str, String)>,
 ) -> Result<SweepAnswer, Failure> {
     let found = find(&args.files, &programs::ENDINGS);
-    let folder = args.out.as_ref().map(|folder| take(folder, &found));
+    let folder = args.out.as_ref();
+    let folder = folder.map(|folder| take(folder, args.resume, &found));
     let folder = folder.transpose()?;
     let programs = programs::load(found, &args.common);
     let cells = cells(&mut programs.names());
@@ -68,7 +69,7 @@ pub fn answer<F: ValueEnum + Send + Sync>(
     options.extend(request.settings.options());
     options.extend(language(&args.common));
     let manifest = Manifest::new(request.command, options, programs.listed.clone());
-    let opened = folder.map(|folder| folder.open(&manifest, args.resume));
+    let opened = folder.map(|folder| folder.open(&manifest));
     let (folder, finished) = opened.transpose()?.unzip();
     let ran = run(
         args,
@@ -119,12 +120,12 @@ pub fn answer<F: ValueEnum + Send + Sync>(
 }
 
 /// Takes a folder for results, if no program is in it.
-fn take(folder: &Path, found: &Found) -> Result<LockedFolder, Failure> {
+fn take(folder: &Path, resume: bool, found: &Found) -> Result<LockedFolder, Failure> {
     let programs = found.files.iter().map(|path| ("a program", &**path));
     let results: Vec<PathBuf> = sweep_folder::files(folder).collect();
     let results: Vec<(&str, &Path)> = results.iter().map(|path| ("--out", &**path)).collect();
     output::refuse_overwriting(programs, &results)?;
-    LockedFolder::take(folder)
+    LockedFolder::take(folder, resume)
 }
 
 /// How programs are read, where it is not left to their endings.
@@ -141,7 +142,7 @@ fn language<F: ValueEnum + Send + Sync>(common: &Common<F>) -> Map<String, Json>
 }
 
 /// All that is known at the end of a run.
-struct Ran {
+struct RunOutcome {
     finished: HashMap<Cell, Finished>,
     /// A signal ended it.
     interrupted: bool,
@@ -157,7 +158,7 @@ fn run<F: ValueEnum + Send + Sync>(
     settings: &Settings,
     folder: Option<&SweepFolder>,
     finished: HashMap<Cell, Finished>,
-) -> Ran {
+) -> RunOutcome {
     let open = |cell: &&Cell| !finished.contains_key(cell);
     let open: Vec<Cell> = cells.iter().filter(open).cloned().collect();
     let prefix = short_names(&programs.listed);
@@ -168,7 +169,7 @@ fn run<F: ValueEnum + Send + Sync>(
         threads: args.common.thread_count(),
         memory: args.memory.or_else(free_memory::nearly_all),
     };
-    let ran = Mutex::new(Ran {
+    let outcome = Mutex::new(RunOutcome {
         finished,
         interrupted: false,
         failure: None,
@@ -178,12 +179,14 @@ fn run<F: ValueEnum + Send + Sync>(
         Event::Postponed(index) | Event::Abandoned(index) => progress.ended(index),
         Event::Finished(index, finished) => {
             let recorded = folder.map_or(Ok(()), |folder| folder.record(finished));
-            let mut ran = ran.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
             progress.finished(index, &finished.entry());
-            ran.finished.insert(open[index].clone(), finished.clone());
+            outcome
+                .finished
+                .insert(open[index].clone(), finished.clone());
             if let Err(failure) = recorded {
                 // Further answers could not be written down either.
-                ran.failure.get_or_insert(failure);
+                outcome.failure.get_or_insert(failure);
                 searches.monitor.interrupt();
             }
         }
@@ -191,9 +194,9 @@ fn run<F: ValueEnum + Send + Sync>(
     let subject = |cell: &Cell| &programs.subjects[&cell.program];
     let run = |monitor: &Monitor| run_all(&open, subject, settings, budget, monitor, &watch);
     progress.watch(|| searches.run(run));
-    let ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ran {
-        interrupted: searches.monitor.interrupted() && ran.failure.is_none(),
-        ..ran
+    let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+    RunOutcome {
+        interrupted: searches.monitor.interrupted() && outcome.failure.is_none(),
+        ..outcome
     }
 }

@@ -64,20 +64,31 @@ pub struct LockedFolder {
 }
 
 impl LockedFolder {
-    /// Takes a folder that holds a sweep, nothing, or does not exist.
-    pub fn take(path: &Path) -> Result<LockedFolder, Failure> {
-        refuse_other_content(path)?;
-        output::create_folder(path)?;
-        match Lock::take(&path.join(LOCK))? {
-            Some(lock) => Ok(LockedFolder {
-                path: path.to_path_buf(),
-                _lock: lock,
-            }),
-            None => Err(Failure::Message {
-                text: format!("another sweep is writing to '{}'", path.display()),
-                help: Some("wait for it, or name another folder".to_string()),
-            }),
+    /// Takes a folder that is empty, does not exist, or holds a sweep to go on with.
+    pub fn take(path: &Path, resume: bool) -> Result<LockedFolder, Failure> {
+        let refused = |text: String, help: &str| {
+            Err(Failure::Message {
+                text,
+                help: Some(help.to_string()),
+            })
+        };
+        if let Some(name) = other_content(path)? {
+            let text = format!("'{}' holds no sweep, but '{name}'", path.display());
+            return refused(text, "name a folder that is empty or does not exist");
         }
+        output::create_folder(path)?;
+        let Some(lock) = Lock::take(&path.join(LOCK))? else {
+            let text = format!("another sweep is writing to '{}'", path.display());
+            return refused(text, "wait for it, or name another folder");
+        };
+        if path.join(MANIFEST).exists() && !resume {
+            let text = format!("'{}' already holds a sweep", path.display());
+            return refused(text, "--resume goes on with it; or name another folder");
+        }
+        Ok(LockedFolder {
+            path: path.to_path_buf(),
+            _lock: lock,
+        })
     }
 
     /// Begins a new sweep, or goes on with the one that the folder holds; also gives the cells
@@ -85,18 +96,11 @@ impl LockedFolder {
     pub fn open(
         self,
         manifest: &Manifest,
-        resume: bool,
     ) -> Result<(SweepFolder, HashMap<Cell, Finished>), Failure> {
         let path = self.path.join(MANIFEST);
-        let finished = match (path.exists(), resume) {
-            (true, false) => {
-                return Err(Failure::Message {
-                    text: format!("'{}' already holds a sweep", self.path.display()),
-                    help: Some("--resume goes on with it; or name another folder".to_string()),
-                });
-            }
-            (true, true) => continued(&self.path, manifest)?,
-            (false, _) => {
+        let finished = match path.exists() {
+            true => continued(&self.path, manifest)?,
+            false => {
                 output::write(&path, &json_text(manifest))?;
                 HashMap::new()
             }
@@ -110,16 +114,16 @@ impl LockedFolder {
     }
 }
 
-/// Refuses a folder that is not empty and holds no sweep. What a process leaves behind that is
-/// killed before it has written the manifest does not count.
-fn refuse_other_content(folder: &Path) -> Result<(), Failure> {
+/// Something in a folder that holds no sweep. What a process leaves behind that is killed
+/// before it has written the manifest does not count.
+fn other_content(folder: &Path) -> Result<Option<String>, Failure> {
     if folder.join(MANIFEST).exists() {
-        return Ok(());
+        return Ok(None);
     }
     let entries = match std::fs::read_dir(folder) {
         // Creating the folder will tell what is wrong.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(());
+            return Ok(None);
         }
         entries => entries.map_err(|error| Failure::file("read", folder, &error))?,
     };
@@ -127,13 +131,10 @@ fn refuse_other_content(folder: &Path) -> Result<(), Failure> {
         let entry = entry.map_err(|error| Failure::file("read", folder, &error))?;
         let name = entry.file_name().display().to_string();
         if name != LOCK && !name.starts_with(output::TEMPORARY) {
-            return Err(Failure::Message {
-                text: format!("'{}' holds no sweep, but '{name}'", folder.display()),
-                help: Some("name a folder that is empty or does not exist".to_string()),
-            });
+            return Ok(Some(name));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// A folder that the results of a sweep are written to.

@@ -296,41 +296,6 @@ fn the_worst_answer_decides() {
     assert_eq!(verify_text(text, "tso,sc", &[]).code, 3);
 }
 
-#[cfg(unix)]
-#[test]
-fn an_interrupt_ends_a_run_with_what_is_known() {
-    use std::process::{Command, Stdio};
-    use std::time::Instant;
-
-    for signal in ["-INT", "-TERM"] {
-        let filter = algorithm("mutex/filter-3");
-        let arguments = ["verify", &filter, "--model", "pso", "--abs", "exact"];
-        let child = Command::new(env!("CARGO_BIN_EXE_fencesmith"))
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .args(arguments)
-            .args(["--bound", "6", "--max-memory", "6G"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        std::thread::sleep(Duration::from_millis(700));
-        let sent = Instant::now();
-        let kill = Command::new("kill")
-            .args([signal, &child.id().to_string()])
-            .status();
-        assert!(kill.expect("there is a kill").success());
-        let output = child.wait_with_output().expect("the run ends");
-        let took = sent.elapsed();
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(output.status.code(), Some(3), "{signal}: {output:?}");
-        assert!(
-            text.contains("interrupted") && text.contains(" states, "),
-            "{text}"
-        );
-        assert!(took < Duration::from_secs(2), "{signal}: {took:?}");
-    }
-}
-
 #[test]
 fn files_that_are_no_programs() {
     let folder = tempfile::tempdir().expect("a temporary folder");

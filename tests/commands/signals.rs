@@ -23,9 +23,9 @@ fn start(arguments: &[&str]) -> Child {
         .expect("the program starts")
 }
 
-fn terminate(child: &Child) {
+fn send(signal: &str, child: &Child) {
     let mut kill = Command::new("kill");
-    let sent = kill.args(["-TERM", &child.id().to_string()]).status();
+    let sent = kill.args([signal, &child.id().to_string()]).status();
     assert!(sent.expect("there is a kill").success());
 }
 
@@ -65,7 +65,7 @@ fn while_an_output_waits_for_a_reader() {
     let mut child = start(&["verify", &sb, "--model", "tso", "--save-trace", &pipe]);
     wait_for(&mut child, "by FD");
     std::thread::sleep(Duration::from_millis(100));
-    terminate(&child);
+    send("-TERM", &child);
     assert_eq!(ends_soon(&mut child).code(), Some(130));
 }
 
@@ -74,7 +74,7 @@ fn while_an_input_waits_for_a_writer() {
     for arguments in [&["litmus", "-"][..], &["verify", "-"], &["sweep", "-"]] {
         let mut child = start(arguments);
         std::thread::sleep(Duration::from_millis(300));
-        terminate(&child);
+        send("-TERM", &child);
         let status = ends_soon(&mut child);
         assert_eq!(status.signal(), Some(SIGTERM), "{arguments:?}: {status:?}");
     }
@@ -93,7 +93,7 @@ fn while_litmus_tests_run() {
     let more = ["--bound", "8", "--threads", "1", "--model", "tso"];
     let mut started = OnTerminal::start(&[&["litmus", &path], &more[..]].concat(), &[]);
     started.wait_for("3 litmus tests: ");
-    terminate(&started.child);
+    send("-TERM", &started.child);
     let shown = started.rest();
     let status = started.child.wait().expect("it ends");
     assert_eq!(status.code(), Some(3), "{shown:?}");
@@ -102,6 +102,26 @@ fn while_litmus_tests_run() {
         shown.ends_with("interrupted: 2 tests of 3 not run\r\n"),
         "{shown:?}"
     );
+}
+
+#[test]
+fn while_a_program_is_searched() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let filter = algorithm("mutex/filter-3");
+        let arguments = ["verify", &filter, "--model", "pso", "--abs", "exact"];
+        let limits = ["--bound", "6", "--max-memory", "6G"];
+        let mut child = start(&[&arguments[..], &limits].concat());
+        std::thread::sleep(Duration::from_millis(700));
+        send(signal, &child);
+        let status = ends_soon(&mut child);
+        let output = child.wait_with_output().expect("it has ended");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(status.code(), Some(3), "{signal}: {output:?}");
+        assert!(
+            text.contains("interrupted") && text.contains(" states, "),
+            "{text}"
+        );
+    }
 }
 
 /// The line that shows progress is gone when the answer is printed.
@@ -129,7 +149,7 @@ fn progress_leaves_the_terminal() {
         let arguments = [arguments, &["--max-memory", "2G"]].concat();
         let mut started = OnTerminal::start(&arguments, &[]);
         started.wait_for(progress);
-        terminate(&started.child);
+        send("-TERM", &started.child);
         let sent = Instant::now();
         let shown = started.rest();
         assert!(sent.elapsed() < SOON, "{arguments:?}: {shown:?}");

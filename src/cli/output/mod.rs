@@ -1,8 +1,9 @@
 //! Writing files. No other module creates, changes, locks or removes a file.
 //!
 //! A file is written under a temporary name in the same folder, flushed to the disk and then
-//! renamed: if that fails, the old file is still there. Devices, pipes and standard output
-//! cannot be renamed over and are written to directly.
+//! renamed: if that fails, the old file is still there. Symbolic links are followed; another
+//! hard link to the old file keeps the old text. Devices, pipes and standard output cannot be
+//! renamed over and are written to directly.
 
 mod conflict;
 mod journal;

@@ -7,6 +7,7 @@ use crate::limits::Monitor;
 use crate::lower::compile;
 use crate::memory::{AbstractionKind, Atomics, Model};
 use crate::record::Manifest;
+use crate::report::text::Paint;
 use crate::source::Source;
 use serde_json::{Map, Value as Json, json};
 use std::panic::catch_unwind;
@@ -74,7 +75,7 @@ fn answers() -> Json {
 /// The page of results in a file or a folder, or the message.
 fn page_of(results: &Path) -> Result<String, String> {
     let read = read(&[results.to_path_buf()]);
-    let (programs, entries) = read.map_err(|failure| failure.render(false))?;
+    let (programs, entries) = read.map_err(|failure| failure.render(Paint { color: false }))?;
     Ok(page::render("results", &programs, &entries))
 }
 
