@@ -10,7 +10,32 @@
 //! stores of the same value by different instructions could never drain ({⟨a,1⟩, ⟨b,1⟩}
 //! with l = 1 allows neither to leave last), and real errors would be missed. Under TSO
 //! the head is common to the process and S and l are kept per place.
+//!
+//! Pending store-store and store-load fences cut the buffers into parts, each of which is an
+//! ⟨l, S, H⟩ of its own; no store is lost or reordered within a part. To stay finite, at most
+//! max(1, k) cuts are kept, the newest ones. Why that is sound, and why a larger k is not
+//! coarser: let the *finer* side be exact buffers (every cut, H unbounded) or those of a
+//! larger k, and let the two sides take the same steps. Then
+//!
+//! 1. the coarser side's cuts are the finer side's newest ones, each with some of the fences
+//!    that the finer one has there; a part of the coarser side is therefore a run of
+//!    neighbouring parts of the finer side, and empty exactly if they all are;
+//! 2. in such a run, H is a prefix of what the finer side knows to be in order from the run's
+//!    beginning (per place under PSO), S holds exactly the stores behind it, and l is the
+//!    newest of them.
+//!
+//! A store goes to the newest part of either side. A fence adds a cut at the end of both; if
+//! the coarser side then forgets its oldest cut, (1) still holds; if the finer side does, it
+//! had at least as many cuts as the coarser side may have, so the coarser one either forgets
+//! the same cut or never had it. Merging two parts appends the newer one to the older one,
+//! store by store, which is (2). A store that may leave on the finer side may leave on the
+//! coarser one: fewer cuts lie before it, with fewer fences, and within its part it is either
+//! the oldest of H or in an S without a head before it; it stays in S exactly if the finer
+//! side holds another copy behind H. When a part runs empty it does so on both sides, and its
+//! two cuts become one. Loads and atomics wait only for cuts, of which the coarser side has
+//! fewer, and find l or the newest of H, the same value on both sides.
 
+use super::buffers::Part;
 use super::{Buffers, Entry, Loaded, Marker, Memory, Order, Rest, Stored};
 use crate::program::PlaceId;
 
@@ -83,10 +108,12 @@ impl Memory for PartialCoherence {
         }
     }
 
-    /// At most one fence is pending: a second one finds the parts before it merged, which
-    /// forgets the order between them and what loads were waiting for.
+    /// At most [`most_markers`](PartialCoherence::most_markers) fences are pending. One more
+    /// finds the two oldest parts merged, which forgets the fence between them: the order of
+    /// their stores and what loads were waiting for.
     fn mark(&self, buffers: &mut Buffers, marker: Marker) {
-        if buffers.parts.len() == 2 && !buffers.parts[1].is_empty() {
+        let newest_is_empty = buffers.parts.last().is_some_and(Part::is_empty);
+        if buffers.parts.len() > self.most_markers() && !newest_is_empty {
             let newer = buffers.parts.remove(1);
             let older = &mut buffers.parts[0];
             newer
@@ -104,9 +131,15 @@ impl Memory for PartialCoherence {
 }
 
 impl PartialCoherence {
+    /// How many fences may be pending at once. It grows with k, so that refinement comes to
+    /// tell apart all parts of buffers whose length is bounded.
+    fn most_markers(&self) -> usize {
+        self.k.max(1)
+    }
+
     /// Appends to the head while everything pending is there and it has room, otherwise
     /// to the set of the place.
-    fn append(&self, part: &mut super::buffers::Part, entry: Entry) {
+    fn append(&self, part: &mut Part, entry: Entry) {
         let (known, pending) = match self.order {
             Order::Tso => (part.rest.is_empty(), part.head.len()),
             Order::Pso => {

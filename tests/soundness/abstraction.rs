@@ -109,6 +109,108 @@ fn random_programs_are_covered() {
     assert!(checked > 5000, "only {checked} explorations were complete");
 }
 
+/// Programs in which several store-store and store-load fences are pending at once.
+fn chained() -> [Options; 3] {
+    let chains = Options {
+        with_chains: true,
+        max_processes: 2,
+        ..Options::default()
+    };
+    [
+        Options {
+            straight_line: true,
+            with_atomics: false,
+            ..chains.clone()
+        },
+        Options {
+            with_loops: false,
+            ..chains.clone()
+        },
+        chains,
+    ]
+}
+
+/// Whether some process of some state has this many pending fences.
+fn pending_at_once(found: &Exploration, fences: usize) -> bool {
+    let configs = found.snapshots.iter().flat_map(|state| &state.configs);
+    configs.map(|config| config.buffers.parts().count()).max() > Some(fences)
+}
+
+#[test]
+fn several_pending_fences_are_covered() {
+    let seeds: Vec<u64> = (0..150).collect();
+    let counts: Vec<(usize, [usize; 3])> = chained()
+        .par_iter()
+        .flat_map(|options| seeds.par_iter().map(move |&seed| (options, seed)))
+        .map(|(options, seed)| {
+            let case = case(seed, options);
+            let program = case.program.fenced(&Default::default());
+            let mode = Mode {
+                labelled: seed % 3 == 0,
+                max_states: Some(20_000),
+                ..FULL
+            };
+            let name = format!("seed {seed}\n{}", case.text);
+            let models = [Model::Tso, Model::Pso].into_iter();
+            let checked = models
+                .map(|model| check(&program, model, Atomics::DrainPlace, &mode, &name))
+                .sum::<usize>();
+            let pso = |abstraction| {
+                let what = (Model::Pso, abstraction);
+                run(&program, what, Atomics::DrainPlace, &mode)
+            };
+            let (exact, abstract_) = (
+                pso(Abstraction::Exact { bound: 3 }),
+                pso(Abstraction::Fd { k: MOST_K }),
+            );
+            let pending = [
+                pending_at_once(&exact, 2),
+                pending_at_once(&exact, MOST_K + 1),
+                pending_at_once(&abstract_, 2),
+            ];
+            (checked, pending.map(usize::from))
+        })
+        .collect();
+    let checked: usize = counts.iter().map(|(checked, _)| checked).sum();
+    let [two, many, kept] =
+        [0, 1, 2].map(|at| counts.iter().map(|(_, pending)| pending[at]).sum::<usize>());
+    assert!(checked > 5000, "only {checked} explorations were complete");
+    assert!(two > 300, "two fences were pending in only {two} programs");
+    assert!(many > 100, "more than FD keeps: only in {many} programs");
+    assert!(
+        kept > 300,
+        "FD kept two fences apart only in {kept} programs"
+    );
+}
+
+/// The order between the parts of a buffer, and what a load waits for, are forgotten only
+/// if more fences are pending than k.
+#[test]
+fn pending_fences_are_told_apart_if_k_allows() {
+    let reader = "process q { bool r, s; load r = y; load s = x; }";
+    let ordered = format!(
+        "shared bool x, y, z; process p {{ store x = 1; fence ss; store y = 1; fence ss; \
+         store z = 1; }} {reader} final !(q.r == 1 && q.s == 0);"
+    );
+    let waiting = "shared bool x, y, z; process p { bool r; store x = 1; fence sl; store y = 1; \
+                   fence ss; load r = z; } process q { bool s; store z = 1; fence; load s = x; } \
+                   final !(p.r == 0 && q.s == 0);";
+    for text in [&ordered, waiting] {
+        let program = compile(&Source::new("chain.fen", text.to_string())).expect("it compiles");
+        let program = program.fenced(&Default::default());
+        let violated = |abstraction| {
+            let what = (Model::Pso, abstraction);
+            let found = run(&program, what, Atomics::DrainPlace, &FULL);
+            assert_eq!(found.end, End::Exhausted, "{abstraction}: {text}");
+            found.violation.is_some()
+        };
+        assert!(!violated(Abstraction::Exact { bound: 2 }), "{text}");
+        assert!(violated(Abstraction::Fd { k: 1 }), "{text}");
+        assert!(!violated(Abstraction::Fd { k: 2 }), "{text}");
+        assert!(!violated(Abstraction::Pd { k: 2 }), "{text}");
+    }
+}
+
 fn algorithms(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("it can be read").path();

@@ -519,6 +519,7 @@ fn random_programs_are_well_formed() {
         let options = Options {
             straight_line: bits & 1 != 0,
             with_ss_sl: bits & 2 != 0,
+            with_chains: bits & 2 != 0,
             with_atomics: bits & 4 != 0,
             with_loops: bits & 8 != 0,
             max_processes: 2 + bits % 3 % 2,

@@ -13,6 +13,8 @@ pub struct Options {
     pub straight_line: bool,
     /// `fence ss` and `fence sl`.
     pub with_ss_sl: bool,
+    /// Stores in a row, each followed by `fence ss` or `fence sl`.
+    pub with_chains: bool,
     /// `cas`, `swap`, `add` and `atomic`.
     pub with_atomics: bool,
     /// `while`, `do` and jumps backwards.
@@ -26,6 +28,7 @@ impl Default for Options {
         Options {
             straight_line: false,
             with_ss_sl: true,
+            with_chains: false,
             with_atomics: true,
             with_loops: true,
             max_processes: 3,
@@ -60,6 +63,7 @@ enum Kind {
     Atomic,
     Fence,
     HalfFence,
+    Chain,
     Assign,
     Havoc,
     Skip,
@@ -426,6 +430,15 @@ impl Generator {
                 self.line(context.depth, "}");
             }
             Kind::Goto | Kind::Leave => self.jump(kind, context),
+            Kind::Chain => {
+                for _ in 0..self.random.between(2, 3) {
+                    for kind in [Kind::Store, Kind::HalfFence] {
+                        let text = self.simple(kind);
+                        self.line(context.depth, &format!("{label}{text}"));
+                        label.clear();
+                    }
+                }
+            }
             _ => {
                 let text = self.simple(kind);
                 self.line(context.depth, &format!("{label}{text}"));
@@ -446,6 +459,9 @@ impl Generator {
         ];
         if self.options.with_ss_sl {
             table.push((8, Kind::HalfFence));
+        }
+        if self.options.with_chains {
+            table.push((40, Kind::Chain));
         }
         if self.options.with_atomics {
             table.extend([
