@@ -23,6 +23,18 @@ pub struct FenceSite {
     pub body: Option<Span>,
 }
 
+/// A control position at which `fence;` can be typed, in every instance of its template.
+#[derive(Debug, Clone)]
+pub struct FencePoint {
+    pub template: usize,
+    /// The one process it belongs to, if points are not shared by instances.
+    pub process: Option<String>,
+    /// Every place in the text that means this position, the one to show first.
+    pub sites: Vec<FenceSite>,
+    /// The number of loops around it.
+    pub depth: u32,
+}
+
 named_enum! {
     /// On which side of a statement a fence stands.
     pub enum Side: "side of a statement" {

@@ -1,0 +1,184 @@
+//! The automaton of one process: control positions, and edges that carry instructions.
+
+use super::{Domain, EdgeId, Expr, FenceKind, Initial, Label, Loc, LocalId, PlaceId, PointId};
+use crate::source::Span;
+
+/// One process: its locals and its automaton.
+#[derive(Debug, Clone)]
+pub struct Process {
+    /// As a person writes it: `p`, `p[0]`.
+    pub name: String,
+    /// The template it is an instance of, counted in source order.
+    pub template: usize,
+    pub locals: Vec<Local>,
+    pub locations: Vec<Location>,
+    pub edges: Vec<Edge>,
+    pub entry: Loc,
+    /// Where the process stands when it has stopped; no edge leaves it.
+    pub exit: Loc,
+}
+
+#[derive(Debug, Clone)]
+pub struct Local {
+    pub name: String,
+    pub domain: Domain,
+    pub initial: Initial,
+    /// A property names it: it is live everywhere, and no step hides a change of it.
+    pub visible: bool,
+}
+
+/// A control position.
+#[derive(Debug, Clone, Default)]
+pub struct Location {
+    /// The edges out of it, in source order.
+    pub out: Vec<EdgeId>,
+    /// The fence point it is, if it is one.
+    pub point: Option<PointId>,
+    /// A full fence stands here: the process leaves only with empty buffers.
+    pub fenced: bool,
+    /// A property names a label of it.
+    pub visible: bool,
+    /// Locals whose value may still be read; the others are reset on arrival.
+    pub live: Vec<bool>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Edge {
+    pub from: Loc,
+    pub to: Loc,
+    pub instr: Instr,
+    /// The statement it belongs to.
+    pub span: Span,
+    /// In a fenced program, the edge of the whole program that it comes from.
+    pub origin: EdgeId,
+    /// It closes a loop.
+    pub back: bool,
+    /// It may run together with the edge after it as one step: it touches neither memory
+    /// nor anything that a property sees, cannot fail and closes no loop.
+    pub fusable: bool,
+}
+
+/// What an edge does.
+#[derive(Debug, Clone)]
+pub enum Instr {
+    /// Nothing: the textual order of statements, a jump, the choice of a branch.
+    Pass,
+    Skip,
+    Assign {
+        local: LocalId,
+        value: Expr<LocalId>,
+    },
+    /// Any value from the first expression to the second.
+    Havoc {
+        local: LocalId,
+        low: Expr<LocalId>,
+        high: Expr<LocalId>,
+    },
+    /// The edge can be taken only if the condition is true (or false, if not `wanted`).
+    Guard {
+        condition: Expr<LocalId>,
+        wanted: bool,
+    },
+    Assert(Expr<LocalId>),
+    Store {
+        place: PlaceRef,
+        value: Expr<LocalId>,
+        label: Label,
+    },
+    Load {
+        local: LocalId,
+        place: PlaceRef,
+    },
+    /// A read-modify-write, directly on memory.
+    Update {
+        local: LocalId,
+        place: PlaceRef,
+        op: Update,
+    },
+    Fence(FenceKind),
+    /// Straight-line instructions, directly on memory as one step.
+    Atomic(Vec<(Instr, Span)>),
+}
+
+/// What a read-modify-write does to its place, and what it leaves in its local.
+#[derive(Debug, Clone)]
+pub enum Update {
+    /// Compare and swap; leaves whether it succeeded.
+    Cas {
+        expected: Expr<LocalId>,
+        new: Expr<LocalId>,
+    },
+    /// Leaves the old value.
+    Swap(Expr<LocalId>),
+    /// Leaves the old value.
+    Add(Expr<LocalId>),
+}
+
+/// A scalar, or a cell of an array whose index is computed from locals.
+#[derive(Debug, Clone)]
+pub struct PlaceRef {
+    /// The scalar, or cell 0.
+    pub first: PlaceId,
+    /// For an array: the number of cells and the index.
+    pub cell: Option<(u32, Expr<LocalId>)>,
+}
+
+impl Process {
+    /// Puts an instruction before everything that can be done at a location.
+    pub(super) fn insert(&mut self, at: Loc, instr: Instr) {
+        let behind = Loc(self.locations.len() as u32);
+        let out = std::mem::take(&mut self.locations[at.index()].out);
+        let Some(next) = out.first().map(|&id| self.edge(id).clone()) else {
+            // Nothing follows, so nothing can be said about its order.
+            return;
+        };
+        for id in &out {
+            self.edges[id.index()].from = behind;
+        }
+        self.locations.push(Location {
+            out,
+            ..Location::default()
+        });
+        let id = EdgeId(self.edges.len() as u32);
+        self.locations[at.index()].out.push(id);
+        self.edges.push(Edge {
+            from: at,
+            to: behind,
+            instr,
+            ..next
+        });
+    }
+
+    pub fn location(&self, at: Loc) -> &Location {
+        &self.locations[at.index()]
+    }
+
+    pub fn edge(&self, id: EdgeId) -> &Edge {
+        &self.edges[id.index()]
+    }
+
+    /// The edges out of a location, in source order.
+    pub fn edges_from(&self, at: Loc) -> impl Iterator<Item = (EdgeId, &Edge)> {
+        let out = self.locations[at.index()].out.iter();
+        out.map(|&id| (id, &self.edges[id.index()]))
+    }
+}
+
+impl Instr {
+    /// It reads or writes shared memory or waits for store buffers.
+    pub fn touches_memory(&self) -> bool {
+        match self {
+            Instr::Pass
+            | Instr::Skip
+            | Instr::Assign { .. }
+            | Instr::Havoc { .. }
+            | Instr::Guard { .. }
+            | Instr::Assert(_) => false,
+            Instr::Store { .. }
+            | Instr::Load { .. }
+            | Instr::Update { .. }
+            | Instr::Fence(_)
+            | Instr::Atomic(_) => true,
+        }
+    }
+}
