@@ -1,5 +1,6 @@
 //! Expressions over atoms: locals in process code, observations in properties.
-use crate::program::{BinaryOp, Domain, Fault, UnaryOp, Value, value};
+
+use super::{BinaryOp, Domain, Fault, Interval, UnaryOp, Value, value};
 
 /// An expression whose leaves are constants and atoms of type `A`.
 #[derive(Debug, Clone)]
@@ -64,51 +65,30 @@ impl<A> Expr<A> {
         }
     }
 
-    /// An interval that holds every value of the expression, given one for each atom;
-    /// `None` if an evaluation might fail.
+    /// A range that holds every value of the expression, given one for each atom; `None` if
+    /// an evaluation might fail.
     pub fn interval(&self, domain: &dyn Fn(&A) -> Domain) -> Option<Domain> {
-        match self {
-            Expr::Const(value) => fits(*value as i64, *value as i64),
-            Expr::Atom(a) => Some(domain(a)),
-            Expr::Unary(UnaryOp::Not, operand) => operand.interval(domain).and(Some(Domain::BOOL)),
-            Expr::Unary(UnaryOp::Negate, operand) => {
-                let d = operand.interval(domain)?;
-                fits(-(d.high as i64), -(d.low as i64))
-            }
+        let values = |expr: &Expr<A>| expr.interval(domain).map(Interval::from);
+        let all = match self {
+            Expr::Const(value) => Interval::from(Domain {
+                low: *value,
+                high: *value,
+            }),
+            Expr::Atom(a) => domain(a).into(),
+            Expr::Unary(op, operand) => Interval::unary(*op, values(operand)?),
             Expr::Binary(op, left, right) => {
-                interval_of(*op, left.interval(domain)?, right.interval(domain)?)
+                let (left, right) = (values(left)?, values(right)?);
+                let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem);
+                if divides && right.contains(0) {
+                    return None;
+                }
+                Interval::binary(*op, left, right)
             }
             Expr::Conditional(condition, then, otherwise) => {
-                condition.interval(domain)?;
-                let (a, b) = (then.interval(domain)?, otherwise.interval(domain)?);
-                fits(a.low.min(b.low) as i64, a.high.max(b.high) as i64)
+                values(condition)?;
+                values(then)?.join(values(otherwise)?)
             }
-        }
+        };
+        all.domain()
     }
-}
-
-fn interval_of(op: BinaryOp, a: Domain, b: Domain) -> Option<Domain> {
-    let [al, ah, bl, bh] = [a.low, a.high, b.low, b.high].map(i64::from);
-    match op {
-        BinaryOp::Add => fits(al + bl, ah + bh),
-        BinaryOp::Sub => fits(al - bh, ah - bl),
-        BinaryOp::Mul => {
-            let corners = [al * bl, al * bh, ah * bl, ah * bh];
-            fits(*corners.iter().min()?, *corners.iter().max()?)
-        }
-        BinaryOp::Div | BinaryOp::Rem if b.contains(0) => None,
-        BinaryOp::Div => {
-            let most = al.abs().max(ah.abs());
-            fits(-most, most)
-        }
-        BinaryOp::Rem => fits(0, bl.abs().max(bh.abs()) - 1),
-        _ => Some(Domain::BOOL),
-    }
-}
-
-fn fits(low: i64, high: i64) -> Option<Domain> {
-    Some(Domain {
-        low: Value::try_from(low).ok()?,
-        high: Value::try_from(high).ok()?,
-    })
 }

@@ -1,6 +1,7 @@
 //! Expressions in Promela, whose arithmetic is that of C: where it would differ, the text
 //! corrects it, says when the value is undefined, or is refused.
-use crate::program::{BinaryOp, Domain, Expr, UnaryOp};
+
+use crate::program::{BinaryOp, Domain, Expr, Interval, UnaryOp};
 
 /// An expression as text.
 #[derive(Debug, Clone)]
@@ -9,8 +10,7 @@ pub struct Piece {
     /// When it has a value; none if always.
     pub defined: Option<String>,
     /// All values it can have.
-    pub low: i64,
-    pub high: i64,
+    pub values: Interval,
 }
 
 /// Why something cannot be said.
@@ -41,14 +41,13 @@ impl Piece {
         Piece {
             text,
             defined: None,
-            low: domain.low.into(),
-            high: domain.high.into(),
+            values: domain.into(),
         }
     }
 
     /// The cell of an array that this is the index of.
     pub fn cell(self, len: u32, domain: Domain, text: impl Fn(&str) -> String) -> Piece {
-        let outside = self.low < 0 || self.high >= i64::from(len);
+        let outside = self.values.low < 0 || self.values.high >= i64::from(len);
         let bounds = outside.then(|| format!("(0 <= {0} && {0} < {len})", self.text));
         Piece {
             defined: both(self.defined.clone(), bounds),
@@ -59,10 +58,10 @@ impl Piece {
     /// When the value is defined and lies in a range; none if always.
     pub fn within(&self, domain: Domain) -> Option<String> {
         let (least, most) = (domain.low, domain.high);
-        let low =
-            (self.low < least.into()).then(|| format!("({} <= {})", number(least), self.text));
-        let high =
-            (self.high > most.into()).then(|| format!("({} <= {})", self.text, number(most)));
+        let below = self.values.low < least.into();
+        let above = self.values.high > most.into();
+        let low = below.then(|| format!("({} <= {})", number(least), self.text));
+        let high = above.then(|| format!("({} <= {})", self.text, number(most)));
         both(self.defined.clone(), both(low, high))
     }
 }
@@ -107,8 +106,7 @@ pub fn piece<A>(
             fitting(Piece {
                 text: format!("(-{})", operand.text),
                 defined: operand.defined,
-                low: -operand.high,
-                high: -operand.low,
+                values: Interval::unary(UnaryOp::Negate, operand.values),
             })
         }
         Expr::Binary(op, left, right) => joined(*op, piece(left, leaf)?, piece(right, leaf)?),
@@ -129,18 +127,16 @@ pub fn piece<A>(
                     condition.text, then.text, otherwise.text
                 ),
                 defined: both(condition.defined, branches),
-                low: then.low.min(otherwise.low),
-                high: then.high.max(otherwise.high),
+                values: then.values.join(otherwise.values),
             })
         }
     }
 }
 
 fn fitting(piece: Piece) -> Result<Piece, Refused> {
-    let fits = |value: i64| i32::try_from(value).is_ok();
-    match fits(piece.low) && fits(piece.high) {
-        true => Ok(piece),
-        false => Err(Refused::overflow()),
+    match piece.values.domain() {
+        Some(_) => Ok(piece),
+        None => Err(Refused::overflow()),
     }
 }
 
@@ -150,12 +146,10 @@ fn joined(op: BinaryOp, left: Piece, right: Piece) -> Result<Piece, Refused> {
         defined: both(left.defined.clone(), right.defined.clone()),
         ..Piece::plain(format!("({a} {sign} {b})"), Domain::BOOL)
     };
-    let sum = |sign: &str, corners: &[i64]| {
+    let number = |sign: &str| {
         fitting(Piece {
-            text: format!("({a} {sign} {b})"),
-            defined: both(left.defined.clone(), right.defined.clone()),
-            low: corners.iter().copied().min().unwrap_or(0),
-            high: corners.iter().copied().max().unwrap_or(0),
+            values: Interval::binary(op, left.values, right.values),
+            ..truth(sign)
         })
     };
     let lazily = |skip: &str, sign: &str| {
@@ -169,17 +163,9 @@ fn joined(op: BinaryOp, left: Piece, right: Piece) -> Result<Piece, Refused> {
         }
     };
     match op {
-        BinaryOp::Add => sum("+", &[left.low + right.low, left.high + right.high]),
-        BinaryOp::Sub => sum("-", &[left.low - right.high, left.high - right.low]),
-        BinaryOp::Mul => {
-            let corners = [
-                left.low * right.low,
-                left.low * right.high,
-                left.high * right.low,
-                left.high * right.high,
-            ];
-            sum("*", &corners)
-        }
+        BinaryOp::Add => number("+"),
+        BinaryOp::Sub => number("-"),
+        BinaryOp::Mul => number("*"),
         BinaryOp::Div | BinaryOp::Rem => divided(op, &left, &right),
         BinaryOp::Less => Ok(truth("<")),
         BinaryOp::LessEqual => Ok(truth("<=")),
@@ -195,26 +181,26 @@ fn joined(op: BinaryOp, left: Piece, right: Piece) -> Result<Piece, Refused> {
 /// Euclidean division: C rounds towards zero instead.
 fn divided(op: BinaryOp, left: &Piece, right: &Piece) -> Result<Piece, Refused> {
     let (a, b) = (&left.text, &right.text);
-    let zero = right.low <= 0 && right.high >= 0;
-    let not_zero = zero.then(|| format!("({b} != 0)"));
-    let most = left.low.abs().max(left.high.abs());
-    let plain = left.low >= 0 && right.low >= 0;
-    let rest = match plain {
+    let not_zero = right.values.contains(0).then(|| format!("({b} != 0)"));
+    let plain = left.values.low >= 0 && right.values.low >= 0;
+    let remainder = match plain {
         true => format!("({a} % {b})"),
         false => format!("(({a} % {b}) + (({a} % {b}) < 0 -> ({b} < 0 -> -{b} : {b}) : 0))"),
     };
-    let (text, low, high) = match op {
-        BinaryOp::Rem => {
-            let divisor = right.low.abs().max(right.high.abs());
-            (rest, 0, (divisor - 1).max(0))
+    let text = match op {
+        BinaryOp::Rem => remainder,
+        _ if plain => format!("({a} / {b})"),
+        _ => {
+            // What is divided is a multiple of the divisor and must fit, too.
+            let taken = Interval::binary(BinaryOp::Rem, left.values, right.values);
+            let multiple = Interval::binary(BinaryOp::Sub, left.values, taken);
+            multiple.domain().ok_or_else(Refused::overflow)?;
+            format!("(({a} - {remainder}) / {b})")
         }
-        _ if plain => (format!("({a} / {b})"), 0, most),
-        _ => (format!("(({a} - {rest}) / {b})"), -most - 1, most + 1),
     };
     fitting(Piece {
         text,
         defined: both(both(left.defined.clone(), right.defined.clone()), not_zero),
-        low,
-        high,
+        values: Interval::binary(op, left.values, right.values),
     })
 }

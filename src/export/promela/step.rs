@@ -120,8 +120,8 @@ impl Promela<'_> {
         let (low, high) = (self.value(process, low)?, self.value(process, high)?);
         let domain = self.program.processes[process].locals[local.index()].domain;
         let name = &self.processes[process].locals[local.index()];
-        let least = low.low.max(domain.low.into());
-        let most = high.high.min(domain.high.into());
+        let least = low.values.low.max(domain.low.into());
+        let most = high.values.high.min(domain.high.into());
         if most - least >= MOST_CHOICES as i64 {
             return Err(Refused::choices(domain));
         }

@@ -1,0 +1,168 @@
+//! Intervals: all values that an expression can have, without evaluating it.
+
+use super::{BinaryOp, Domain, UnaryOp, Value};
+
+/// All numbers from `low` to `high`. The ends are wide enough for the result of one
+/// operation on 32-bit values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interval {
+    pub low: i64,
+    pub high: i64,
+}
+
+impl Interval {
+    /// The values of conditions.
+    pub const TRUTH: Interval = Interval { low: 0, high: 1 };
+
+    /// The values as a range, if all of them fit 32 bits.
+    pub fn domain(self) -> Option<Domain> {
+        Some(Domain {
+            low: Value::try_from(self.low).ok()?,
+            high: Value::try_from(self.high).ok()?,
+        })
+    }
+
+    pub fn contains(self, value: i64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// The smallest interval that holds both.
+    pub fn join(self, other: Interval) -> Interval {
+        Interval {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+
+    /// The results of an operator on values of an interval.
+    pub fn unary(op: UnaryOp, operand: Interval) -> Interval {
+        match op {
+            UnaryOp::Not => Interval::TRUTH,
+            UnaryOp::Negate => Interval {
+                low: -operand.high,
+                high: -operand.low,
+            },
+        }
+    }
+
+    /// The results of an operator on values of two intervals, where it has one: nothing is
+    /// divided by zero. Both must fit 32 bits.
+    pub fn binary(op: BinaryOp, left: Interval, right: Interval) -> Interval {
+        match op {
+            BinaryOp::Add => Interval {
+                low: left.low + right.low,
+                high: left.high + right.high,
+            },
+            BinaryOp::Sub => Interval {
+                low: left.low - right.high,
+                high: left.high - right.low,
+            },
+            BinaryOp::Mul => {
+                let corner = |a: i64, b: i64| Interval {
+                    low: a * b,
+                    high: a * b,
+                };
+                let low = corner(left.low, right.low).join(corner(left.low, right.high));
+                let high = corner(left.high, right.low).join(corner(left.high, right.high));
+                low.join(high)
+            }
+            BinaryOp::Div => {
+                let most = left.magnitude();
+                let positive = left.low >= 0 && right.low >= 0;
+                Interval {
+                    low: if positive { 0 } else { -most },
+                    high: most,
+                }
+            }
+            BinaryOp::Rem => Interval {
+                low: 0,
+                high: (right.magnitude() - 1).max(0),
+            },
+            BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual
+            | BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::And
+            | BinaryOp::Or => Interval::TRUTH,
+        }
+    }
+
+    /// The largest absolute value.
+    fn magnitude(self) -> i64 {
+        self.low.abs().max(self.high.abs())
+    }
+}
+
+impl From<Domain> for Interval {
+    fn from(domain: Domain) -> Interval {
+        Interval {
+            low: domain.low.into(),
+            high: domain.high.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::value::{binary, unary};
+
+    const OPERATORS: [BinaryOp; 13] = [
+        BinaryOp::Mul,
+        BinaryOp::Div,
+        BinaryOp::Rem,
+        BinaryOp::Add,
+        BinaryOp::Sub,
+        BinaryOp::Less,
+        BinaryOp::LessEqual,
+        BinaryOp::Greater,
+        BinaryOp::GreaterEqual,
+        BinaryOp::Equal,
+        BinaryOp::NotEqual,
+        BinaryOp::And,
+        BinaryOp::Or,
+    ];
+
+    fn domains() -> Vec<Domain> {
+        let ends = [-3, -1, 0, 2];
+        let pairs = ends
+            .into_iter()
+            .flat_map(|low| ends.map(|high| (low, high)));
+        let ordered = pairs.filter(|(low, high)| low <= high);
+        ordered.map(|(low, high)| Domain { low, high }).collect()
+    }
+
+    #[test]
+    fn every_result_is_inside() {
+        for a in domains() {
+            for op in [UnaryOp::Not, UnaryOp::Negate] {
+                let all = Interval::unary(op, a.into());
+                for value in a.low..=a.high {
+                    let value = unary(op, value).expect("it fits");
+                    assert!(all.contains(value.into()), "{op:?} {a}");
+                }
+            }
+            for (b, op) in domains().iter().flat_map(|b| OPERATORS.map(|op| (*b, op))) {
+                let all = Interval::binary(op, a.into(), b.into());
+                let pairs = (a.low..=a.high).flat_map(|x| (b.low..=b.high).map(move |y| (x, y)));
+                for value in pairs.filter_map(|(x, y)| binary(op, x, || Ok(y)).ok()) {
+                    assert!(all.contains(value.into()), "{a} {op:?} {b}: {value}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn results_that_leave_32_bits_are_no_range() {
+        let int = Interval::from(Domain::INT);
+        assert_eq!(Interval::unary(UnaryOp::Negate, int).domain(), None);
+        assert_eq!(Interval::binary(BinaryOp::Mul, int, int).domain(), None);
+        assert_eq!(
+            Interval::binary(BinaryOp::Add, int, Interval::TRUTH).domain(),
+            None
+        );
+        assert_eq!(int.domain(), Some(Domain::INT));
+    }
+}
