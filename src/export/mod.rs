@@ -3,11 +3,10 @@
 pub mod promela;
 pub mod rmm;
 
-use crate::program::{Edge, Instr, Loc, Process};
+use crate::program::{Edge, Loc, Process};
 use std::collections::HashSet;
 
-/// The edges that end a step from a location: behind passing edges, which take none unless
-/// they arrive where a property looks or where the process ends.
+/// The edges that end a step from a location, where nothing but passing edges is fused.
 fn last_edges(process: &Process, start: Loc) -> Vec<&Edge> {
     let mut last = Vec::new();
     let mut seen = HashSet::new();
@@ -18,11 +17,9 @@ fn last_edges(process: &Process, start: Loc) -> Vec<&Edge> {
         }
         let edges: Vec<&Edge> = process.edges_from(at).map(|(_, edge)| edge).collect();
         for edge in edges.into_iter().rev() {
-            let target = process.location(edge.to);
-            let pass = matches!(edge.instr, Instr::Pass);
-            match pass && !target.visible && !target.out.is_empty() {
-                true => work.push(edge.to),
-                false => last.push(edge),
+            match process.ends_step(edge, false) {
+                true => last.push(edge),
+                false => work.push(edge.to),
             }
         }
     }

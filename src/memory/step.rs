@@ -176,30 +176,15 @@ impl Stepper<'_> {
             for (id, edge) in process.edges_from(at).collect::<Vec<_>>().into_iter().rev() {
                 let mut approach = approach.clone();
                 approach.path.push(id);
-                if self.runs_on(process, edge) {
-                    if let Some(locals) = self.local_outcome(edge, &approach.locals) {
-                        let approach = Approach { locals, ..approach };
-                        work.push((edge.to, approach));
-                    }
-                } else {
+                if process.ends_step(edge, self.semantics.fuse) {
                     self.last(process, config, edge, approach, &mut outline);
+                } else if let Some(locals) = self.local_outcome(edge, &approach.locals) {
+                    let approach = Approach { locals, ..approach };
+                    work.push((edge.to, approach));
                 }
             }
         }
         outline
-    }
-
-    /// Whether the step goes on behind this edge. It never does into a dead end, so that
-    /// the last edge of a process is a step.
-    fn runs_on(&self, process: &Process, edge: &Edge) -> bool {
-        let target = process.location(edge.to);
-        let pass = matches!(edge.instr, Instr::Pass) && !target.visible;
-        let fusable = if self.semantics.fuse {
-            edge.fusable
-        } else {
-            pass
-        };
-        fusable && !target.out.is_empty()
     }
 
     /// The locals after a local edge that cannot fail; `None` if a guard closes it.

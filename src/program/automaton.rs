@@ -149,6 +149,19 @@ impl Process {
         });
     }
 
+    /// Whether a step ends behind this edge. With `fuse`, it goes on behind every edge that
+    /// may be fused with the next; without, only behind passing edges, unless they arrive
+    /// where a property looks. It never goes on into a dead end, so that the last edge of a
+    /// process is a step.
+    pub fn ends_step(&self, edge: &Edge, fuse: bool) -> bool {
+        let target = self.location(edge.to);
+        let goes_on = match fuse {
+            true => edge.fusable,
+            false => matches!(edge.instr, Instr::Pass) && !target.visible,
+        };
+        !goes_on || target.out.is_empty()
+    }
+
     pub fn location(&self, at: Loc) -> &Location {
         &self.locations[at.index()]
     }
