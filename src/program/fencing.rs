@@ -1,6 +1,8 @@
 //! A program with fences: at chosen points, or without some of its own.
 
-use super::{Atom, EdgeId, FenceKind, FencePoint, Instr, Loc, PointId, ProcessId, Program, shape};
+use super::{
+    Atom, EdgeId, Expr, FenceKind, FencePoint, Instr, Loc, PointId, ProcessId, Program, shape,
+};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,14 +66,17 @@ impl Program {
     /// The program with these fence points, none of which carries a fence, and no others.
     pub fn with_points(&self, points: &PointSet) -> Program {
         let mut program = self.clone();
-        for id in 0..program.processes.len() {
-            for (index, edge) in program.processes[id].edges.iter_mut().enumerate() {
-                edge.origin = EdgeId(index as u32);
-            }
-            let moved =
-                shape::contract(&mut program.processes[id], |point| points.contains(&point));
-            program.relocate(ProcessId(id as u32), &moved);
-        }
+        let moved: Vec<Vec<Loc>> = program
+            .processes
+            .iter_mut()
+            .map(|process| {
+                for (index, edge) in process.edges.iter_mut().enumerate() {
+                    edge.origin = EdgeId(index as u32);
+                }
+                shape::contract(process, |point| points.contains(&point))
+            })
+            .collect();
+        program.relocate(&moved);
         program.finish();
         program
     }
@@ -95,21 +100,26 @@ impl Program {
         program
     }
 
-    /// Follows the locations of one process to their new numbers in all properties.
-    fn relocate(&mut self, process: ProcessId, moved: &[Loc]) {
+    /// Follows all locations to their new numbers, given for each process, in all
+    /// properties.
+    fn relocate(&mut self, moved: &[Vec<Loc>]) {
         let follow = |positions: &mut Vec<(ProcessId, Loc)>| {
-            for (owner, at) in positions {
-                if *owner == process {
-                    *at = moved[at.index()];
-                }
+            for (process, at) in positions {
+                *at = moved[process.index()][at.index()];
             }
         };
         for property in &mut self.properties {
             property.labels.iter_mut().for_each(|(_, at)| follow(at));
-            property.predicate.for_each_atom(&mut |atom| match atom {
-                Atom::At(positions) | Atom::Crowd(positions) => follow(positions),
-                _ => {}
-            });
+            for_each_position_list(&mut property.predicate, &follow);
         }
     }
+}
+
+/// Visits every list of positions in a predicate, those in array indices included.
+fn for_each_position_list(predicate: &mut Expr<Atom>, visit: &dyn Fn(&mut Vec<(ProcessId, Loc)>)) {
+    predicate.for_each_atom(&mut |atom| match atom {
+        Atom::At(positions) | Atom::Crowd(positions) => visit(positions),
+        Atom::Cell { index, .. } => for_each_position_list(index, visit),
+        Atom::Place(_) | Atom::Local(..) => {}
+    });
 }

@@ -5,6 +5,7 @@
 use fencesmith::fences;
 use fencesmith::lang::printer::print_with_fences;
 use fencesmith::limits::{Limits, Monitor};
+use fencesmith::lower::compile;
 use fencesmith::memory::step::Config;
 use fencesmith::memory::{Abstraction, Buffers, Model, Semantics};
 use fencesmith::program::{FenceKind, FenceSite, PointId, PointSet, Program, Value};
@@ -228,6 +229,29 @@ fn every_point_is_found_by_its_name() {
             let place = name.parse().expect("a name is a place");
             let found = fences::find(&case.whole, &case.source, place);
             assert_eq!(found, Ok(point), "{name} in {}", case.source.name());
+        }
+    }
+}
+
+/// A property knows where its labels are in the program with fences, in array indices, too.
+#[test]
+fn labels_are_followed_wherever_a_property_names_them() {
+    let properties = [
+        "forbid p at L;",
+        "forbid a[p at L ? 1 : 0];",
+        "forbid a[a[p at L]];",
+        "invariant a[p at L] == 0;",
+    ];
+    for property in properties {
+        let text = format!(
+            "shared bool a[2] = {{0, 1}}, x; \
+             process p {{ store x = 1; store x = 0; {{ skip; }} L: store x = 1; skip; }} {property}"
+        );
+        let whole = compile(&Source::new("labels.fen", text)).expect("it compiles");
+        let everywhere = (0..whole.points.len() as u32).map(PointId).collect();
+        for fences in [PointSet::new(), everywhere] {
+            let found = outcome(&whole.fenced(&fences), Model::Sc);
+            assert_eq!(found, Some(Verdict::Violated), "{property}");
         }
     }
 }
