@@ -1,5 +1,6 @@
 //! The answer of `infer` as data: why there is no placement, the JSON.
 
+use super::finer;
 use super::target::{self, Target};
 use crate::describe;
 use crate::infer::{
@@ -77,9 +78,16 @@ impl InferReport<'_> {
                 "no placement: the formulas have grown too large; try --engine lazy, or a larger --max-formula-nodes".to_string()
             }
             Conclusion::Inconclusive(Obstacle::Limit(reason)) => format!("no placement yet: {reason}"),
-            Conclusion::Inconclusive(Obstacle::TooCoarse) => format!(
-                "under {abstraction} no placement verifies: a counterexample that is not real passes no point where a fence may stand; try --abs fd with a larger --k"
-            ),
+            Conclusion::Inconclusive(Obstacle::TooCoarse) => {
+                let finer = match self.request.place {
+                    AllowedGaps::Anywhere => finer(abstraction, self.options.verify.strategy),
+                    _ => Some("try --place anywhere".to_string()),
+                };
+                let finer = finer.map_or(String::new(), |finer| format!("; {finer}"));
+                format!(
+                    "under {abstraction} no placement verifies: a counterexample that is not real passes no point where a fence may stand{finer}"
+                )
+            }
             Conclusion::Inconclusive(Obstacle::Inexpressible) => format!(
                 "the formula under {abstraction} allows no placement, although fences everywhere are enough; try --engine lazy"
             ),

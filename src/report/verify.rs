@@ -1,5 +1,6 @@
 //! The answer of `verify` as data: why it is not certain, what is violated, the JSON.
 
+use super::finer;
 use crate::describe;
 use crate::diagnostic::Diagnostic;
 use crate::memory::Abstraction;
@@ -37,10 +38,9 @@ impl VerifyReport<'_> {
             }
             _ => String::new(),
         };
-        let finer = match abstraction {
-            Abstraction::Fd { k } => format!("try --k {}", k + 1),
-            _ => "try --abs fd --k auto".to_string(),
-        };
+        let finer = finer(abstraction, self.options.strategy).unwrap_or_else(|| {
+            "try --abs exact, which finds or excludes violations up to a --bound".to_string()
+        });
         Some(match reason {
             Inconclusive::Bound(bound) => format!(
                 "no violation up to bound {bound}, but some store had to wait for room, so this is no proof; try a larger --bound, or --abs fd"

@@ -5,6 +5,7 @@ mod cli;
 mod engines;
 #[cfg(unix)]
 mod files;
+mod hints;
 mod import;
 #[cfg(target_os = "linux")]
 mod memory;
