@@ -3,6 +3,7 @@
 use crate::program::{FencePoint, FenceSite, PointId, Program, Side};
 use crate::source::{Position, Source};
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// Where a person wants a fence: `LINE:COL` is where `fence;` would be typed;
 /// `LINE:COL:before` and `LINE:COL:after` name the statement that begins there.
@@ -34,15 +35,29 @@ impl std::str::FromStr for FencePlace {
     }
 }
 
+impl fmt::Display for FencePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.side {
+            Some(side) => write!(f, "{}:{side}", self.at),
+            None => write!(f, "{}", self.at),
+        }
+    }
+}
+
 /// A point as `LINE:COL:SIDE`, which [`FencePlace`] reads back.
 pub fn name(program: &Program, source: &Source, point: PointId) -> String {
     let site = program.points[point.index()].sites[0];
-    let at = source.position(site.statement.start);
-    match site.side {
-        Side::Before => format!("{at}:before"),
-        Side::After => format!("{at}:after"),
-        Side::Inside => source.position(site.offset()).to_string(),
-    }
+    let place = match site.side {
+        Side::Before | Side::After => FencePlace {
+            at: source.position(site.statement.start),
+            side: Some(site.side),
+        },
+        Side::Inside => FencePlace {
+            at: source.position(site.offset()),
+            side: None,
+        },
+    };
+    place.to_string()
 }
 
 /// The fence point at a place, or what to say about there being none. Where every process
@@ -75,15 +90,19 @@ pub fn find_in(
     if let Some((id, _)) = here.min_by_key(|(_, site)| site.body.is_some()) {
         return Ok(PointId(id as u32));
     }
+    if program.unreachable.iter().any(matches) {
+        return Err(format!(
+            "no process comes to {place}, so a fence there does nothing"
+        ));
+    }
     let sites = program.points.iter().flat_map(|point| &point.sites);
     let positions = sites.map(|site| source.position(site.offset()));
     let nearby: BTreeSet<Position> = positions.filter(|at| at.line == place.at.line).collect();
     let nearby: Vec<String> = nearby.iter().map(Position::to_string).collect();
     Err(match nearby.is_empty() {
-        true => format!("no fence can be typed at {}", place.at),
+        true => format!("no fence can be typed at {place}"),
         false => format!(
-            "no fence can be typed at {}; on that line there is room at {}",
-            place.at,
+            "no fence can be typed at {place}; on that line there is room at {}",
             nearby.join(", ")
         ),
     })

@@ -15,8 +15,7 @@ fn last_edges(process: &Process, start: Loc) -> Vec<&Edge> {
         if !seen.insert(at) {
             continue;
         }
-        let edges: Vec<&Edge> = process.edges_from(at).map(|(_, edge)| edge).collect();
-        for edge in edges.into_iter().rev() {
+        for (_, edge) in process.edges_from(at).rev() {
             match process.ends_step(edge, false) {
                 true => last.push(edge),
                 false => work.push(edge.to),

@@ -32,6 +32,7 @@ use hitting::Costs;
 use lazy::Lazy;
 use placements::find_placements;
 use run::InferenceRun;
+use std::collections::HashSet;
 
 /// How to infer.
 #[derive(Debug, Clone)]
@@ -158,17 +159,19 @@ named_enum! {
 /// For each point, whether a fence may stand there: behind a store, before a load, or
 /// anywhere.
 pub fn allowed(program: &Program, gaps: AllowedGaps) -> Vec<bool> {
-    let edges = || program.processes.iter().flat_map(|process| &process.edges);
-    let fits = |site: &FenceSite| match gaps {
-        AllowedGaps::Anywhere => true,
-        AllowedGaps::AfterStore => {
-            let mut stores = edges().filter(|edge| matches!(edge.instr, Instr::Store { .. }));
-            site.side == Side::After && stores.any(|edge| edge.span.end == site.statement.end)
-        }
-        AllowedGaps::BeforeLoad => {
-            let mut loads = edges().filter(|edge| matches!(edge.instr, Instr::Load { .. }));
-            site.side == Side::Before && loads.any(|edge| edge.span.start == site.statement.start)
-        }
+    let edges = program.processes.iter().flat_map(|process| &process.edges);
+    let beside: HashSet<u32> = edges
+        .filter_map(|edge| match (gaps, &edge.instr) {
+            (AllowedGaps::AfterStore, Instr::Store { .. }) => Some(edge.span.end),
+            (AllowedGaps::BeforeLoad, Instr::Load { .. }) => Some(edge.span.start),
+            _ => None,
+        })
+        .collect();
+    let fits = |site: &FenceSite| match (gaps, site.side) {
+        (AllowedGaps::Anywhere, _) => true,
+        (AllowedGaps::AfterStore, Side::After) => beside.contains(&site.statement.end),
+        (AllowedGaps::BeforeLoad, Side::Before) => beside.contains(&site.statement.start),
+        _ => false,
     };
     let points = program.points.iter();
     points.map(|point| point.sites.iter().any(fits)).collect()

@@ -12,6 +12,8 @@ use crate::program::{
     Value, loop_depths,
 };
 use crate::source::Source;
+use process::Automaton;
+use std::collections::HashMap;
 
 /// From source text to the program form, or everything that is wrong with the text.
 pub fn compile(source: &Source) -> Result<Program, Vec<Diagnostic>> {
@@ -22,7 +24,12 @@ pub fn compile(source: &Source) -> Result<Program, Vec<Diagnostic>> {
 
 /// Lowers a program that has passed all checks.
 pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
-    let scope = Scope::new(symbols);
+    let shared = SharedPlaces::new(symbols);
+    let scope = Scope {
+        symbols,
+        shared: &shared,
+        own: None,
+    };
     let properties: Vec<&ast::Property> = ast
         .items
         .iter()
@@ -35,6 +42,7 @@ pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
         places: places(&symbols.shared),
         processes: Vec::new(),
         points: Vec::new(),
+        unreachable: Vec::new(),
         properties: Vec::new(),
     };
     let mut located = Vec::new();
@@ -47,10 +55,16 @@ pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
         let mut points = None;
         for instance in &template.instances {
             let local = scope.instance(template, instance);
-            let (mut process, sites, labels) =
-                process::automaton(item, &local, &named, index, &mut stores);
-            let points = points
-                .get_or_insert_with(|| number_points(&mut program.points, index, &sites, &process));
+            let Automaton {
+                mut process,
+                sites,
+                unreachable,
+                labels,
+            } = process::automaton(item, &local, &named, index, &mut stores);
+            let points = points.get_or_insert_with(|| {
+                program.unreachable.extend(unreachable);
+                number_points(&mut program.points, index, &sites, &process)
+            });
             for (location, point) in process.locations.iter_mut().zip(points.iter()) {
                 location.point = *point;
             }
@@ -121,58 +135,63 @@ fn preference(site: &FenceSite) -> (u8, u32) {
     (side, site.statement.end - site.statement.start)
 }
 
+/// The first place of each shared variable, by its name.
+struct SharedPlaces<'a>(HashMap<&'a str, (PlaceId, &'a SharedVariable)>);
+
+impl<'a> SharedPlaces<'a> {
+    fn new(symbols: &'a Symbols) -> SharedPlaces<'a> {
+        let mut next = 0;
+        let place = |variable: &'a SharedVariable| {
+            let first = PlaceId(next);
+            next += variable.initial.len() as u32;
+            (variable.name.as_str(), (first, variable))
+        };
+        SharedPlaces(symbols.shared.iter().map(place).collect())
+    }
+}
+
 /// What names mean: shared variables everywhere, constants and a process's own names.
 struct Scope<'a> {
     symbols: &'a Symbols,
-    /// The first place of each shared variable.
-    first: Vec<PlaceId>,
-    own: Option<(&'a Template, &'a Instance)>,
+    shared: &'a SharedPlaces<'a>,
+    own: Option<Own<'a>>,
+}
+
+/// The names of one process.
+struct Own<'a> {
+    template: &'a Template,
+    instance: &'a Instance,
+    locals: HashMap<&'a str, LocalId>,
 }
 
 impl<'a> Scope<'a> {
-    fn new(symbols: &'a Symbols) -> Scope<'a> {
-        let mut next = 0;
-        let mut first = Vec::new();
-        for variable in &symbols.shared {
-            first.push(PlaceId(next));
-            next += variable.initial.len() as u32;
-        }
-        Scope {
-            symbols,
-            first,
-            own: None,
-        }
-    }
-
     fn instance(&self, template: &'a Template, instance: &'a Instance) -> Scope<'a> {
+        let locals = instance.locals.iter().enumerate();
+        let locals = locals.map(|(index, local)| (local.name.as_str(), LocalId(index as u32)));
         Scope {
-            symbols: self.symbols,
-            first: self.first.clone(),
-            own: Some((template, instance)),
+            own: Some(Own {
+                template,
+                instance,
+                locals: locals.collect(),
+            }),
+            ..*self
         }
     }
 
     fn shared(&self, name: &str) -> (PlaceId, &'a SharedVariable) {
-        let mut variables = self.symbols.shared.iter().zip(&self.first);
-        let (variable, first) = variables
-            .find(|(variable, _)| variable.name == name)
-            .expect("shared names were checked");
-        (*first, variable)
+        *self.shared.0.get(name).expect("shared names were checked")
     }
 
     fn constant(&self, name: &str) -> Option<Value> {
-        let parameter = self.own.and_then(|(template, instance)| {
-            let parameter = template.parameter.as_deref()?;
-            instance.parameter.filter(|_| parameter == name)
+        let parameter = self.own.as_ref().and_then(|own| {
+            let parameter = own.template.parameter.as_deref()?;
+            own.instance.parameter.filter(|_| parameter == name)
         });
         parameter.or_else(|| self.symbols.consts.get(name).copied())
     }
 
     fn local(&self, name: &str) -> Option<LocalId> {
-        let (_, instance) = self.own?;
-        let mut locals = instance.locals.iter();
-        let index = locals.position(|local| local.name == name)?;
-        Some(LocalId(index as u32))
+        self.own.as_ref()?.locals.get(name).copied()
     }
 
     /// An expression of process code.

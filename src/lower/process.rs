@@ -6,8 +6,8 @@
 use super::{Scope, fresh_label};
 use crate::lang::ast::{self, Block, Condition, ExprKind, Member, Stmt, StmtKind};
 use crate::program::{
-    Edge, EdgeId, Expr, FenceSite, Instr, Loc, Local, LocalId, Location, PlaceRef, Process, Side,
-    Update, back_edges, merge,
+    Edge, EdgeId, Expr, FenceSite, Instr, Loc, Local, LocalId, Location, Merged, PlaceRef, Process,
+    Side, Update, back_edges, merge,
 };
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -15,15 +15,25 @@ use std::collections::{HashMap, HashSet};
 /// Where the labels of a process stand.
 pub type Labels = HashMap<String, Loc>;
 
-/// The automaton of one instance, the sites of each of its locations, and its labels.
-/// Positions of labels in `named` are visible: they stay apart from everything else.
+/// One instance, lowered.
+pub struct Automaton {
+    pub process: Process,
+    /// For each location, where a fence can be typed to stand there.
+    pub sites: Vec<Vec<FenceSite>>,
+    /// Where a fence can be typed, but control never comes.
+    pub unreachable: Vec<FenceSite>,
+    pub labels: Labels,
+}
+
+/// The automaton of one instance. Positions of labels in `named` are visible: they stay
+/// apart from everything else.
 pub fn automaton(
     item: &ast::Process,
     scope: &Scope,
     named: &HashSet<String>,
     template: usize,
     stores: &mut u32,
-) -> (Process, Vec<Vec<FenceSite>>, Labels) {
+) -> Automaton {
     let mut builder = Builder {
         scope,
         named,
@@ -41,7 +51,7 @@ pub fn automaton(
     builder.exit = builder.location();
     builder.block(&item.body, entry, builder.exit);
 
-    let (_, instance) = scope.own.expect("a process has an instance");
+    let instance = scope.own.as_ref().expect("a process has names").instance;
     let mut process = Process {
         name: match instance.parameter {
             Some(value) => format!("{}[{value}]", item.name.text),
@@ -63,13 +73,22 @@ pub fn automaton(
         entry,
         exit: builder.exit,
     };
-    let (mut sites, mut labels) = (builder.sites, builder.labels);
-    let moved = merge(&mut process, &mut sites);
+    let mut labels = builder.labels;
+    let Merged {
+        moved,
+        sites,
+        unreachable,
+    } = merge(&mut process, builder.sites);
     back_edges(&mut process);
     for at in labels.values_mut() {
         *at = moved[at.index()];
     }
-    (process, sites, labels)
+    Automaton {
+        process,
+        sites,
+        unreachable,
+        labels,
+    }
 }
 
 struct Builder<'a> {
@@ -359,8 +378,8 @@ impl Builder<'_> {
             },
             StmtKind::Havoc { target, range } => {
                 let local = self.local(&target.text);
-                let (_, instance) = self.scope.own.expect("a process has an instance");
-                let domain = instance.locals[local.index()].domain;
+                let own = self.scope.own.as_ref().expect("a process has names");
+                let domain = own.instance.locals[local.index()].domain;
                 let (low, high) = match range {
                     None => (Expr::Const(domain.low), Expr::Const(domain.high)),
                     Some(range) => (expr(&range.low), expr(&range.high)),

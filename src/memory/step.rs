@@ -11,7 +11,9 @@ use crate::program::{
     Domain, Edge, EdgeId, Fault, Initial, Instr, Loc, PlaceId, PointId, Process, Program, Value,
 };
 use crate::source::Span;
+use indexmap::IndexSet;
 use std::collections::HashSet;
+use std::hash::Hash;
 
 /// What a process is doing: everything its steps depend on except memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -82,6 +84,44 @@ pub struct Approach {
     path: Vec<EdgeId>,
     locals: Vec<Value>,
     passed: Vec<PointId>,
+}
+
+/// A step that has not come to its last edge yet.
+struct Walk {
+    at: Loc,
+    locals: Vec<Value>,
+    /// The edges taken, in order.
+    path: Option<ListId>,
+    /// The fence points passed while stores were pending, in order.
+    passed: Option<ListId>,
+}
+
+/// The position of a list's last element; `None` stands for the empty list.
+type ListId = usize;
+
+/// Lists that share their beginnings. Equal lists have equal numbers.
+struct Lists<T>(IndexSet<(Option<ListId>, T)>);
+
+impl<T: Copy + Eq + Hash> Lists<T> {
+    fn extend(&mut self, list: Option<ListId>, element: T) -> Option<ListId> {
+        Some(self.0.insert_full((list, element)).0)
+    }
+
+    fn elements(&self, mut list: Option<ListId>) -> Vec<T> {
+        let mut elements = Vec::new();
+        while let Some((before, element)) = list.and_then(|id| self.0.get_index(id)) {
+            elements.push(*element);
+            list = *before;
+        }
+        elements.reverse();
+        elements
+    }
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Lists<T> {
+        Lists(IndexSet::new())
+    }
 }
 
 /// How the steps of a program's processes are taken.
@@ -155,32 +195,43 @@ impl Stepper<'_> {
                 writes: vec![(entry.place, entry.value)],
             });
         }
+        let (mut paths, mut passed) = (Lists::default(), Lists::default());
         let mut seen = HashSet::new();
-        let start = Approach {
-            path: Vec::new(),
+        let mut work = vec![Walk {
+            at,
             locals: config.locals.clone(),
-            passed: Vec::new(),
-        };
-        let mut work = vec![(at, start)];
-        while let Some((at, mut approach)) = work.pop() {
-            let location = process.location(at);
+            path: None,
+            passed: None,
+        }];
+        while let Some(mut walk) = work.pop() {
+            let location = process.location(walk.at);
             if !config.buffers.is_empty() {
                 if location.fenced {
                     continue;
                 }
-                approach.passed.extend(location.point);
+                if let Some(point) = location.point {
+                    walk.passed = passed.extend(walk.passed, point);
+                }
             }
-            if !seen.insert((at, approach.locals.clone(), approach.passed.clone())) {
+            if !seen.insert((walk.at, walk.locals.clone(), walk.passed)) {
                 continue;
             }
-            for (id, edge) in process.edges_from(at).collect::<Vec<_>>().into_iter().rev() {
-                let mut approach = approach.clone();
-                approach.path.push(id);
+            for (id, edge) in process.edges_from(walk.at).rev() {
+                let path = paths.extend(walk.path, id);
                 if process.ends_step(edge, self.semantics.fuse) {
+                    let approach = Approach {
+                        path: paths.elements(path),
+                        locals: walk.locals.clone(),
+                        passed: passed.elements(walk.passed),
+                    };
                     self.last(process, config, edge, approach, &mut outline);
-                } else if let Some(locals) = self.local_outcome(edge, &approach.locals) {
-                    let approach = Approach { locals, ..approach };
-                    work.push((edge.to, approach));
+                } else if let Some(locals) = self.local_outcome(edge, &walk.locals) {
+                    work.push(Walk {
+                        at: edge.to,
+                        locals,
+                        path,
+                        passed: walk.passed,
+                    });
                 }
             }
         }

@@ -171,7 +171,7 @@ impl Process {
     }
 
     /// The edges out of a location, in source order.
-    pub fn edges_from(&self, at: Loc) -> impl Iterator<Item = (EdgeId, &Edge)> {
+    pub fn edges_from(&self, at: Loc) -> impl DoubleEndedIterator<Item = (EdgeId, &Edge)> {
         let out = self.locations[at.index()].out.iter();
         out.map(|&id| (id, &self.edges[id.index()]))
     }

@@ -1,38 +1,58 @@
 //! What the shape of an automaton determines: loops, live locals, and which edges may be
 //! fused with the edge after them.
 
-use super::{Expr, Instr, Loc, LocalId, PlaceRef, Process, Update};
-use crate::program::Domain;
+use super::shape::Classes;
+use super::{Domain, Edge, EdgeId, Expr, Instr, Loc, LocalId, PlaceRef, Process, Update};
+use std::collections::BTreeSet;
+
+/// The order in which a depth-first search reaches the locations.
+struct DepthFirst {
+    /// When each location was reached.
+    number: Vec<u32>,
+    /// The largest number that was reached from each location before the search left it.
+    last: Vec<u32>,
+}
+
+impl DepthFirst {
+    fn new(process: &Process) -> DepthFirst {
+        const NEW: u32 = u32::MAX;
+        let count = process.locations.len();
+        let (mut number, mut last) = (vec![NEW; count], vec![0; count]);
+        let mut reached = 0;
+        for start in 0..count {
+            let mut path = vec![(start, 0)];
+            while let Some((at, next)) = path.pop() {
+                if next == 0 {
+                    if number[at] != NEW {
+                        continue;
+                    }
+                    number[at] = reached;
+                    reached += 1;
+                }
+                match process.locations[at].out.get(next) {
+                    None => last[at] = reached - 1,
+                    Some(&edge) => {
+                        path.push((at, next + 1));
+                        path.push((process.edge(edge).to.index(), 0));
+                    }
+                }
+            }
+        }
+        DepthFirst { number, last }
+    }
+
+    /// Whether the search reached `below` from `above`, or they are the same.
+    fn is_above(&self, above: Loc, below: Loc) -> bool {
+        let (above, below) = (above.index(), below.index());
+        self.number[above] <= self.number[below] && self.number[below] <= self.last[above]
+    }
+}
 
 /// Marks the edges that close a loop: every cycle contains at least one.
 pub fn back_edges(process: &mut Process) {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Mark {
-        New,
-        Open,
-        Done,
-    }
-    let mut marks = vec![Mark::New; process.locations.len()];
-    for start in 0..process.locations.len() {
-        let mut path = vec![(start, 0)];
-        while let Some((at, next)) = path.pop() {
-            if next == 0 {
-                if marks[at] != Mark::New {
-                    continue;
-                }
-                marks[at] = Mark::Open;
-            }
-            let Some(&edge) = process.locations[at].out.get(next) else {
-                marks[at] = Mark::Done;
-                continue;
-            };
-            path.push((at, next + 1));
-            let edge = &mut process.edges[edge.index()];
-            edge.back = marks[edge.to.index()] == Mark::Open;
-            if !edge.back {
-                path.push((edge.to.index(), 0));
-            }
-        }
+    let order = DepthFirst::new(process);
+    for edge in &mut process.edges {
+        edge.back = order.is_above(edge.to, edge.from);
     }
 }
 
@@ -64,48 +84,57 @@ pub fn fusable(process: &mut Process) {
 /// Computes at every location which locals may still be read: a backward analysis to the
 /// least fixed point. Locals that a property names are live everywhere.
 pub fn liveness(process: &mut Process) {
-    let count = process.locals.len();
     let named: Vec<bool> = process.locals.iter().map(|local| local.visible).collect();
     for location in &mut process.locations {
         location.live = named.clone();
     }
-    let uses: Vec<(Vec<bool>, Vec<bool>)> = process
-        .edges
-        .iter()
-        .map(|edge| reads_and_writes(&edge.instr, count))
-        .collect();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (edge, (reads, writes)) in process.edges.iter().zip(&uses).rev() {
-            for local in 0..count {
-                let after = process.locations[edge.to.index()].live[local];
-                let live = &mut process.locations[edge.from.index()].live[local];
-                if !*live && (reads[local] || after && !writes[local]) {
-                    *live = true;
-                    changed = true;
-                }
+    let flows: Vec<LocalFlow> = process.edges.iter().map(LocalFlow::of).collect();
+    let incoming = incoming(process);
+    let mut work = Vec::new();
+    let locations = &mut process.locations;
+    let mut read = |at: Loc, local: LocalId, work: &mut Vec<(Loc, LocalId)>| {
+        let live = &mut locations[at.index()].live[local.index()];
+        if !std::mem::replace(live, true) {
+            work.push((at, local));
+        }
+    };
+    for (edge, flow) in process.edges.iter().zip(&flows) {
+        for &local in &flow.reads {
+            read(edge.from, local, &mut work);
+        }
+    }
+    while let Some((at, local)) = work.pop() {
+        for &edge in &incoming[at.index()] {
+            if !flows[edge.index()].writes.contains(&local) {
+                read(process.edges[edge.index()].from, local, &mut work);
             }
         }
     }
 }
 
-/// The locals an instruction reads before it writes them, and those it surely writes.
-fn reads_and_writes(instr: &Instr, count: usize) -> (Vec<bool>, Vec<bool>) {
-    let mut flow = LocalFlow {
-        reads: vec![false; count],
-        writes: vec![false; count],
-    };
-    flow.instr(instr);
-    (flow.reads, flow.writes)
+/// The edges into each location.
+fn incoming(process: &Process) -> Vec<Vec<EdgeId>> {
+    let mut incoming = vec![Vec::new(); process.locations.len()];
+    for (id, edge) in process.edges.iter().enumerate() {
+        incoming[edge.to.index()].push(EdgeId(id as u32));
+    }
+    incoming
 }
 
+/// The locals an edge reads before it writes them, and those it surely writes.
+#[derive(Default)]
 struct LocalFlow {
-    reads: Vec<bool>,
-    writes: Vec<bool>,
+    reads: BTreeSet<LocalId>,
+    writes: BTreeSet<LocalId>,
 }
 
 impl LocalFlow {
+    fn of(edge: &Edge) -> LocalFlow {
+        let mut flow = LocalFlow::default();
+        flow.instr(&edge.instr);
+        flow
+    }
+
     fn instr(&mut self, instr: &Instr) {
         match instr {
             Instr::Pass | Instr::Skip | Instr::Fence(_) => {}
@@ -151,41 +180,81 @@ impl LocalFlow {
 
     fn read(&mut self, expr: &Expr<LocalId>) {
         expr.atoms(&mut |local| {
-            if !self.writes[local.index()] {
-                self.reads[local.index()] = true;
+            if !self.writes.contains(local) {
+                self.reads.insert(*local);
             }
         });
     }
 
     fn write(&mut self, local: LocalId) {
-        self.writes[local.index()] = true;
+        self.writes.insert(local);
     }
 }
 
 /// The number of loops around each location: one for each loop head whose loop holds it.
+///
+/// A loop consists of its head and of what can get back to it without leaving the part of the
+/// graph that a depth-first search reached from it. Heads are taken innermost first, and a
+/// loop that is done is one node, its head, so that each location is looked at once (after
+/// Havlak, TOPLAS 1997).
 pub fn loop_depths(process: &Process) -> Vec<u32> {
-    let mut incoming = vec![Vec::new(); process.locations.len()];
-    for edge in &process.edges {
-        incoming[edge.to.index()].push(edge.from.index());
-    }
-    let mut depth = vec![0; process.locations.len()];
-    for head in 0..process.locations.len() {
-        let closing = process.edges.iter();
-        let closing = closing.filter(|edge| edge.back && edge.to.index() == head);
-        let mut work: Vec<usize> = closing.map(|edge| edge.from.index()).collect();
-        if work.is_empty() {
-            continue;
-        }
-        let mut inside = vec![false; process.locations.len()];
-        inside[head] = true;
+    let count = process.locations.len();
+    let order = DepthFirst::new(process);
+    let incoming = incoming(process);
+    let mut by_number: Vec<Loc> = (0..count as u32).map(Loc).collect();
+    by_number.sort_by_key(|at| order.number[at.index()]);
+    // The head of the innermost loop around each location, other than itself.
+    let mut around: Vec<Option<Loc>> = vec![None; count];
+    let mut heads = vec![false; count];
+    let mut outermost = Classes::new(count);
+    for &head in by_number.iter().rev() {
+        let mut work = vec![head];
         while let Some(at) = work.pop() {
-            if !std::mem::replace(&mut inside[at], true) {
-                work.extend(&incoming[at]);
+            for edge in incoming[at.index()].iter().map(|&id| process.edge(id)) {
+                heads[head.index()] |= at == head && order.is_above(head, edge.from);
+                let from = outermost.find(edge.from);
+                if from != head && order.is_above(head, edge.from) {
+                    around[from.index()] = Some(head);
+                    outermost.join(from, head);
+                    work.push(from);
+                }
             }
         }
-        for (depth, inside) in depth.iter_mut().zip(inside) {
-            *depth += u32::from(inside);
-        }
+    }
+    let mut depth = vec![0; count];
+    for at in by_number {
+        let outside = around[at.index()].map_or(0, |head| depth[head.index()]);
+        depth[at.index()] = outside + u32::from(heads[at.index()]);
     }
     depth
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::compile;
+    use crate::source::Source;
+
+    /// The number of loops around each fence point, in source order.
+    fn depths(body: &str) -> Vec<u32> {
+        let text = format!("shared bool x; process p {{ bool r; {body} }} forbid x;");
+        let program = compile(&Source::new("t.fen", text)).expect("it compiles");
+        program.points.iter().map(|point| point.depth).collect()
+    }
+
+    #[test]
+    fn loops_around_a_point() {
+        assert_eq!(depths("skip; skip;"), [0, 0, 0]);
+        assert_eq!(depths("while (*) { skip; } skip;"), [1, 1, 1, 0, 0]);
+        // One loop with two ways back.
+        assert_eq!(
+            depths("A: skip; if (r) goto A; if (*) goto A; skip;")[1..],
+            [1, 1, 1, 0]
+        );
+        // Two loops that share their end.
+        assert_eq!(
+            depths("A: skip; B: skip; if (r) goto B; if (*) goto A; skip;")[1..],
+            [1, 2, 2, 1, 0]
+        );
+    }
 }

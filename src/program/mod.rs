@@ -25,7 +25,7 @@ pub(crate) use flow::{back_edges, loop_depths};
 pub use ids::{EdgeId, Label, Loc, LocalId, PlaceId, PointId, ProcessId};
 pub use interval::Interval;
 pub use property::{Atom, Property, PropertyKind};
-pub(crate) use shape::merge;
+pub(crate) use shape::{Merged, merge};
 pub use value::{BinaryOp, Domain, Fault, Initial, UnaryOp, Value};
 
 /// A lowered program.
@@ -34,6 +34,8 @@ pub struct Program {
     pub places: Vec<Place>,
     pub processes: Vec<Process>,
     pub points: Vec<FencePoint>,
+    /// Where a fence can be typed, but control never comes: behind `stop`, for example.
+    pub unreachable: Vec<FenceSite>,
     pub properties: Vec<Property>,
 }
 

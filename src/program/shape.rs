@@ -8,10 +8,20 @@
 use super::{Edge, EdgeId, Instr, Loc, Location, PointId, Process};
 use crate::program::FenceSite;
 
+/// What became of the locations of a process and their sites.
+pub struct Merged {
+    /// Where each location went.
+    pub moved: Vec<Loc>,
+    /// The sites of each new location.
+    pub sites: Vec<Vec<FenceSite>>,
+    /// The sites of locations that control never comes to.
+    pub unreachable: Vec<FenceSite>,
+}
+
 /// Makes locations one if whoever passes the first passes the second and the other way
 /// round; the sites of both then name one fence point. A position that a property names
 /// stays apart: a fence before it must keep the process from arriving there.
-pub fn merge(process: &mut Process, sites: &mut Vec<Vec<FenceSite>>) -> Vec<Loc> {
+pub fn merge(process: &mut Process, sites: Vec<Vec<FenceSite>>) -> Merged {
     let mut classes = Classes::new(process.locations.len());
     for (from, to) in passes(process) {
         if sites[from.index()].is_empty() && !process.location(from).visible {
@@ -27,15 +37,20 @@ pub fn merge(process: &mut Process, sites: &mut Vec<Vec<FenceSite>>) -> Vec<Loc>
             classes.join(from, to);
         }
     }
-    let moved = rebuild(process, &classes);
+    let moved = rebuild(process, classes);
     let mut merged = vec![Vec::new(); process.locations.len()];
-    for (old, sites) in sites.iter_mut().enumerate() {
-        if let Some(new) = merged.get_mut(moved[old].index()) {
-            new.append(sites);
-        }
+    let mut unreachable = Vec::new();
+    for (sites, new) in sites.into_iter().zip(&moved) {
+        merged
+            .get_mut(new.index())
+            .unwrap_or(&mut unreachable)
+            .extend(sites);
     }
-    *sites = merged;
-    moved
+    Merged {
+        moved,
+        sites: merged,
+        unreachable,
+    }
 }
 
 /// Removes every fence point that is not kept, together with the positions that existed
@@ -60,7 +75,7 @@ pub fn contract(process: &mut Process, keep: impl Fn(PointId) -> bool) -> Vec<Lo
             classes.join(from, to);
         }
     }
-    rebuild(process, &classes)
+    rebuild(process, classes)
 }
 
 /// The pairs of locations where the only way out of the first is to pass on to the second.
@@ -89,7 +104,7 @@ fn arrivals(process: &Process, class: &[Loc]) -> Vec<usize> {
 
 /// Builds the automaton of the classes, without unreachable locations, and returns where
 /// each old location went (a location that is gone went beyond the last one).
-fn rebuild(process: &mut Process, classes: &Classes) -> Vec<Loc> {
+fn rebuild(process: &mut Process, mut classes: Classes) -> Vec<Loc> {
     let name = classes.names();
     let find = |at: Loc| name[at.index()];
     let old = std::mem::take(&mut process.locations);
@@ -148,32 +163,35 @@ fn rebuild(process: &mut Process, classes: &Classes) -> Vec<Loc> {
 }
 
 /// Classes of locations that have become one, each named by the location that the others
-/// pass on to.
-struct Classes {
+/// were joined to.
+pub(super) struct Classes {
     next: Vec<Loc>,
 }
 
 impl Classes {
-    fn new(len: usize) -> Classes {
+    pub(super) fn new(len: usize) -> Classes {
         Classes {
             next: (0..len as u32).map(Loc).collect(),
         }
     }
 
     /// The name of every location's class.
-    fn names(&self) -> Vec<Loc> {
+    fn names(&mut self) -> Vec<Loc> {
         let all = 0..self.next.len() as u32;
         all.map(|at| self.find(Loc(at))).collect()
     }
 
-    fn find(&self, mut at: Loc) -> Loc {
+    /// The name of a location's class. The way to it is halved, so that ways stay short.
+    pub(super) fn find(&mut self, mut at: Loc) -> Loc {
         while self.next[at.index()] != at {
-            at = self.next[at.index()];
+            let next = self.next[at.index()];
+            self.next[at.index()] = self.next[next.index()];
+            at = next;
         }
         at
     }
 
-    fn join(&mut self, from: Loc, to: Loc) {
+    pub(super) fn join(&mut self, from: Loc, to: Loc) {
         let (from, to) = (self.find(from), self.find(to));
         self.next[from.index()] = to;
     }

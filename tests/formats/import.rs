@@ -338,6 +338,11 @@ fn refused_exports() {
     assert_eq!(errors[0].span.map(|span| span.start), Some(19));
     assert!(errors[0].message.contains("32 bits"), "{errors:?}");
     assert!(promela("process p { int[0..=9] r; r = r % 3; assert(r < 3); }").is_ok());
+    // The multiple of 100 below the least value of r does not fit.
+    let low = "process p { int[-2147483646..=0] r; r = r / 100; }";
+    let errors = promela(low).expect_err("a multiple of the divisor may overflow");
+    assert!(errors[0].message.contains("leave 32 bits"));
+    assert!(promela("process p { int[-99..=99] r; r = r / 100; }").is_ok());
     let rmm = |text: &str| {
         let source = Source::new("t.fen", text);
         export::rmm::print(&compile(&source).expect("a program"), &source)

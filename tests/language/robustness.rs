@@ -3,6 +3,8 @@
 use fencesmith::diagnostic::render;
 use fencesmith::lang::parser::parse;
 use fencesmith::lang::resolve::resolve;
+use fencesmith::lower::compile;
+use fencesmith::program::{PointId, PointSet};
 use fencesmith::source::Source;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
@@ -52,11 +54,15 @@ fn run(text: &str) -> usize {
 }
 
 fn run_fast(text: &str) -> usize {
+    within_seconds(20, || run(text))
+}
+
+fn within_seconds<T>(most: u64, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
-    let errors = run(text);
+    let done = work();
     let took = start.elapsed();
-    assert!(took < Duration::from_secs(20), "{took:?}");
-    errors
+    assert!(took < Duration::from_secs(most), "{took:?}");
+    done
 }
 
 /// Words and signs of the language, and a few that are not.
@@ -269,4 +275,63 @@ fn many_different_names() {
         names("L#: skip; "),
         names("goto M#; ")
     ));
+}
+
+/// Large programs that are well-formed: they are lowered and get their fences in a time that
+/// grows with their length.
+#[test]
+fn large_programs() {
+    const MANY: usize = 50_000;
+    let each = |count: usize, template: &str| -> String {
+        (0..count)
+            .map(|n| template.replace('#', &n.to_string()))
+            .collect()
+    };
+    let half = MANY / 2;
+    let bodies = [
+        each(MANY, "store x = 1;\n"),
+        each(MANY, "{ }\n"),
+        each(MANY, "nofence { }\n"),
+        each(MANY, "stop; skip;\n"),
+        each(half, "while (*) { store x = 1; }\n"),
+        each(half, "if (r) { load r = x; }\n"),
+        // Loops around loops.
+        each(half, "L#: store x = 1;\n") + &each(half, "if (*) goto L#;\n"),
+        // Jumps backwards only: what is live is known from the end.
+        "goto L0;\n".to_string()
+            + &each(half, "M#: r = r; goto L#;\n")
+                .lines()
+                .rev()
+                .collect::<String>()
+            + &each(half, "L#: goto M#;\n"),
+        format!("either {{ }} {}", each(half, "or { store x = 1; }\n")),
+        format!("atomic {{ {} }}", each(MANY, "load r = x;\n")),
+        each(900, "int[0..=1] r#;\n") + &each(half, "store x = r899;\n"),
+    ];
+    let around = |body: &str| format!("shared bool x; process p {{ bool r; {body} }} forbid x;");
+    let texts = bodies.iter().map(|body| around(body)).chain([
+        each(30_000, "shared bool x#;\n") + "process p { " + &each(30_000, "store x# = 1;\n") + "}",
+        each(250, "process p# { L: skip; }\n") + &each(2_000, "mutex L;\n"),
+        "shared bool x; process p[i in 0..=63] { L: skip; ".to_string()
+            + &each(500, "store x = 1;\n")
+            + "}"
+            + &each(2_000, "forbid p at L;\n"),
+        each(16, "shared int[0..=9] x#[4096] = 7;\n") + "process p { skip; }",
+    ]);
+    for text in texts {
+        let shown: String = text.chars().take(200).collect();
+        within_seconds(20, || {
+            let source = Source::new("large.fen", text);
+            let program = compile(&source).unwrap_or_else(|_| panic!("it compiles: {shown}"));
+            program.fenced(&PointSet::new());
+            program.fenced(
+                &program
+                    .points
+                    .iter()
+                    .zip(0..)
+                    .map(|(_, n)| PointId(n))
+                    .collect(),
+            );
+        });
+    }
 }

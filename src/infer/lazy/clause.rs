@@ -9,7 +9,7 @@
 use crate::memory::step::At;
 use crate::program::{Instr, Loc, PointId, PointSet, Process, ProcessId, Program};
 use crate::space::Trace;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// The points that a trace of `fenced` passes with pending stores. `whole` is the program
 /// that `fenced` was made from by adding `fences`.
@@ -49,7 +49,7 @@ pub fn clause(whole: &Program, fenced: &Program, fences: &PointSet, trace: &Trac
 /// The points on a way of passing edges, without the one at its end. With stores pending
 /// it avoids the points that carry a fence.
 fn passed(process: &Process, from: Loc, to: Loc, fences: &PointSet, pending: bool) -> Vec<PointId> {
-    let mut came: Vec<Option<Loc>> = vec![None; process.locations.len()];
+    let mut came: HashMap<Loc, Loc> = HashMap::new();
     let mut work = VecDeque::from([from]);
     while let Some(at) = work.pop_front() {
         if at == to {
@@ -60,9 +60,9 @@ fn passed(process: &Process, from: Loc, to: Loc, fences: &PointSet, pending: boo
             continue;
         }
         for (_, edge) in process.edges_from(at) {
-            let fresh = came[edge.to.index()].is_none() && edge.to != from;
+            let fresh = !came.contains_key(&edge.to) && edge.to != from;
             if matches!(edge.instr, Instr::Pass) && fresh {
-                came[edge.to.index()] = Some(at);
+                came.insert(edge.to, at);
                 work.push_back(edge.to);
             }
         }
@@ -70,7 +70,7 @@ fn passed(process: &Process, from: Loc, to: Loc, fences: &PointSet, pending: boo
     let mut points = Vec::new();
     let mut at = to;
     while at != from {
-        let Some(previous) = came[at.index()] else {
+        let Some(&previous) = came.get(&at) else {
             // There is no such way: the process did not move, or stands where it stood.
             return Vec::new();
         };
