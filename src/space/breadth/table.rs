@@ -7,12 +7,13 @@
 //! sure there is room before it inserts.
 
 use crate::space::layout::State;
-use memmap2::{MmapMut, MmapOptions};
+use memmap2::{MmapOptions, MmapRaw};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A set of packed states with a fixed number of slots.
 pub struct Table<const N: usize> {
-    map: MmapMut,
+    /// Raw, so that no reference to its bytes exists beside those to its words.
+    map: MmapRaw,
     slots: usize,
 }
 
@@ -26,6 +27,7 @@ impl<const N: usize> Table<N> {
     /// An empty table, or the reason why there is no memory for it.
     pub fn new(slots: usize) -> std::io::Result<Table<N>> {
         let map = MmapOptions::new().len(slots * N * 8).map_anon()?;
+        let map = MmapRaw::from(map);
         #[cfg(target_os = "linux")]
         if map.len() >= 1 << 21 {
             // Only a hint: without huge pages the table is merely slower.
@@ -43,9 +45,10 @@ impl<const N: usize> Table<N> {
     }
 
     fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the map is page-aligned, zeroed and `slots * N` words long, any bit pattern
-        // is a valid `AtomicU64`, and the map is only ever accessed through this slice.
-        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.slots * N) }
+        // SAFETY: the map is page-aligned, zeroed, writable and `slots * N` words long, lives
+        // as long as `self`, any bit pattern is a valid `AtomicU64`, and the map is only ever
+        // accessed through this slice.
+        unsafe { std::slice::from_raw_parts(self.map.as_mut_ptr().cast(), self.slots * N) }
     }
 
     /// The slot at which the search for a state with this hash begins.
@@ -90,14 +93,15 @@ impl<const N: usize> Table<N> {
 
     /// Gives back the memory of some slots, which must not be used any more.
     fn discard(&self, first: usize, end: usize) {
-        #[cfg(target_os = "linux")]
+        // Miri does not know the advice.
+        #[cfg(all(target_os = "linux", not(miri)))]
         {
             let (start, len) = (first * N * 8, (end - first) * N * 8);
             let advice = memmap2::UncheckedAdvice::DontNeed;
             // SAFETY: anonymous memory reads as zeroes afterwards, which are valid words.
             let _ = unsafe { self.map.unchecked_advise_range(advice, start, len) };
         }
-        #[cfg(not(target_os = "linux"))]
+        #[cfg(not(all(target_os = "linux", not(miri))))]
         let _ = (first, end);
     }
 
