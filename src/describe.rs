@@ -67,12 +67,12 @@ pub fn violation(
             };
             (what, Some(failure.span))
         }
-        Violation::Undefined(index, fault) => {
-            let span = program.properties[index].span;
+        Violation::Undefined(id, fault) => {
+            let span = program.property(id).span;
             (format!("{}: {fault}", one_line(source, span)), Some(span))
         }
-        Violation::Property(index) => {
-            let property = &program.properties[index];
+        Violation::Property(id) => {
+            let property = program.property(id);
             let text = one_line(source, property.span);
             let how = match property.kind {
                 PropertyKind::Mutex => {

@@ -39,6 +39,8 @@
 //! assert_eq!(verdict(Model::Tso), Verdict::Violated);
 //! ```
 
+mod ids;
+
 mod names;
 /// Numbers in words, as messages and tables show them.
 pub mod words;

@@ -1,17 +1,19 @@
 //! Properties as predicates on states: what counts as a violation.
 
 use crate::memory::step::{At, Config, Failure};
-use crate::program::{Atom, Expr, Fault, Loc, PlaceId, ProcessId, Program, PropertyKind, Value};
+use crate::program::{
+    Atom, Expr, Fault, Loc, PlaceId, ProcessId, Program, PropertyId, PropertyKind, Value,
+};
 
 /// What is wrong with a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Violation {
     /// An assertion or a runtime error.
     Failure(ProcessId, Failure),
-    /// The property with this index does not hold.
-    Property(usize),
-    /// The property with this index has no value.
-    Undefined(usize, Fault),
+    /// The property does not hold.
+    Property(PropertyId),
+    /// The property has no value.
+    Undefined(PropertyId, Fault),
     /// No step is possible, and some process has not stopped.
     Deadlock,
 }
@@ -26,25 +28,23 @@ pub struct View<'a> {
 /// The first thing that is wrong with a state, deadlock aside.
 pub fn violation(view: &View) -> Option<Violation> {
     failure(view).or_else(|| {
-        let properties = 0..view.program.properties.len();
-        properties
-            .into_iter()
-            .find_map(|index| property(view, index))
+        let mut properties = view.program.property_ids();
+        properties.find_map(|id| property(view, id))
     })
 }
 
 /// A process whose last statement failed.
 pub fn failure(view: &View) -> Option<Violation> {
-    let mut configs = view.configs.iter().enumerate();
+    let mut configs = view.program.process_ids().zip(view.configs);
     configs.find_map(|(id, config)| match config.at {
-        At::Failed(failure) => Some(Violation::Failure(ProcessId(id as u32), failure)),
+        At::Failed(failure) => Some(Violation::Failure(id, failure)),
         At::Loc(_) => None,
     })
 }
 
-/// Whether the property with this index is violated.
-pub fn property(view: &View, index: usize) -> Option<Violation> {
-    let property = &view.program.properties[index];
+/// Whether a property is violated.
+pub fn property(view: &View, id: PropertyId) -> Option<Violation> {
+    let property = view.program.property(id);
     if property.kind == PropertyKind::Final && !view.all_done() {
         return None;
     }
@@ -53,8 +53,8 @@ pub fn property(view: &View, index: usize) -> Option<Violation> {
         PropertyKind::Invariant | PropertyKind::Final => false,
     };
     match view.eval(&property.predicate) {
-        Ok(value) => ((value != 0) == bad).then_some(Violation::Property(index)),
-        Err(fault) => Some(Violation::Undefined(index, fault)),
+        Ok(value) => ((value != 0) == bad).then_some(Violation::Property(id)),
+        Err(fault) => Some(Violation::Undefined(id, fault)),
     }
 }
 

@@ -1,23 +1,12 @@
 //! Numbers that stand for the parts of a program.
 
-macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident),*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub u32);
-
-        impl $name {
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
-}
+use crate::ids::ids;
 
 ids!(
     /// A shared place: a scalar or one cell of an array.
     PlaceId,
     ProcessId,
+    PropertyId,
     /// A local variable of one process.
     LocalId,
     /// A control position of one process.

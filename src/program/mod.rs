@@ -22,7 +22,7 @@ pub use expr::Expr;
 pub use fence::{FenceKind, FencePoint, FenceSite, Side};
 pub use fencing::PointSet;
 pub(crate) use flow::{back_edges, loop_depths};
-pub use ids::{EdgeId, Label, Loc, LocalId, PlaceId, PointId, ProcessId};
+pub use ids::{EdgeId, Label, Loc, LocalId, PlaceId, PointId, ProcessId, PropertyId};
 pub use interval::Interval;
 pub use property::{Atom, Property, PropertyKind};
 pub(crate) use shape::{Merged, merge};
@@ -59,6 +59,18 @@ impl Program {
 
     pub fn process(&self, id: ProcessId) -> &Process {
         &self.processes[id.index()]
+    }
+
+    pub fn process_ids(&self) -> impl Iterator<Item = ProcessId> + use<> {
+        (0..self.processes.len() as u32).map(ProcessId)
+    }
+
+    pub fn property(&self, id: PropertyId) -> &Property {
+        &self.properties[id.index()]
+    }
+
+    pub fn property_ids(&self) -> impl Iterator<Item = PropertyId> + use<> {
+        (0..self.properties.len() as u32).map(PropertyId)
     }
 
     pub fn place_named(&self, name: &str) -> Option<PlaceId> {

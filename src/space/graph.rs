@@ -7,10 +7,18 @@
 
 use super::layout::{Overflow, State};
 use super::pool::in_parallel;
+use crate::ids::ids;
 use crate::limits::StopReason;
 use rayon::ThreadPool;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+ids!(
+    /// A node of a graph: a state, or all states in which something is wrong.
+    NodeId,
+    /// What the tagger of a search made of a step.
+    Tag,
+);
 
 /// A graph of states, which are numbered.
 #[derive(Debug)]
@@ -18,15 +26,14 @@ pub struct Graph {
     /// Where the edges of each node begin, and the end of the last.
     first: Vec<u64>,
     edges: Vec<Edge>,
-    initial: Vec<u32>,
+    initial: Vec<NodeId>,
 }
 
 /// A transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
-    pub to: u32,
-    /// What the tagger of the search made of its step.
-    pub tag: u32,
+    pub to: NodeId,
+    pub tag: Tag,
 }
 
 /// Chunks of states that are expanded between two looks at the limits.
@@ -34,7 +41,7 @@ const BATCH: usize = 256;
 
 impl Graph {
     /// The node that stands for every state in which something is wrong.
-    pub const ERROR: u32 = 0;
+    pub const ERROR: NodeId = NodeId(0);
 
     pub fn nodes(&self) -> usize {
         self.first.len() - 1
@@ -44,13 +51,13 @@ impl Graph {
         self.edges.len()
     }
 
-    pub fn edges(&self, node: u32) -> &[Edge] {
-        let at = node as usize;
+    pub fn edges(&self, node: NodeId) -> &[Edge] {
+        let at = node.index();
         &self.edges[self.first[at] as usize..self.first[at + 1] as usize]
     }
 
     /// The nodes of initial states.
-    pub fn initial(&self) -> &[u32] {
+    pub fn initial(&self) -> &[NodeId] {
         &self.initial
     }
 
@@ -62,13 +69,13 @@ impl Graph {
     /// Keeps the edges between nodes from which an error can be reached, and no others.
     fn restrict(&mut self) {
         let mut leads = vec![false; self.nodes()];
-        leads[Self::ERROR as usize] = true;
+        leads[Self::ERROR.index()] = true;
         let mut changed = true;
         while changed {
             changed = false;
             for node in (0..self.nodes()).rev() {
-                let on = |edge: &Edge| leads[edge.to as usize];
-                if !leads[node] && self.edges(node as u32).iter().any(on) {
+                let on = |edge: &Edge| leads[edge.to.index()];
+                if !leads[node] && self.edges(NodeId(node as u32)).iter().any(on) {
                     leads[node] = true;
                     changed = true;
                 }
@@ -79,7 +86,7 @@ impl Graph {
         for node in 0..self.nodes() {
             let end = self.first[node + 1] as usize;
             for at in begin..end {
-                if leads[self.edges[at].to as usize] {
+                if leads[self.edges[at].to.index()] {
                     self.edges[kept] = self.edges[at];
                     kept += 1;
                 }
@@ -98,7 +105,7 @@ pub(super) struct Source<'a, W, const N: usize> {
     pub pool: &'a mut Option<ThreadPool>,
     /// All states in which nothing is wrong; they become the nodes from 1, in this order.
     pub chunks: Vec<&'a [State<N>]>,
-    pub initial: Vec<u32>,
+    pub initial: Vec<NodeId>,
     /// How many transitions there are at most.
     pub transitions: u64,
 }
@@ -107,8 +114,8 @@ pub(super) struct Source<'a, W, const N: usize> {
 /// their tags, `node` the number of a state.
 pub(super) fn build<W: Send, const N: usize>(
     source: Source<W, N>,
-    expand: impl Fn(&mut W, &State<N>, &mut Vec<(State<N>, u32)>) -> Result<(), Overflow> + Sync,
-    node: impl Fn(&mut W, &State<N>) -> u32 + Sync,
+    expand: impl Fn(&mut W, &State<N>, &mut Vec<(State<N>, Tag)>) -> Result<(), Overflow> + Sync,
+    node: impl Fn(&mut W, &State<N>) -> NodeId + Sync,
     stop: impl Fn() -> Option<StopReason>,
 ) -> Result<Graph, StopReason> {
     let states: usize = source.chunks.iter().map(|chunk| chunk.len()).sum();

@@ -5,15 +5,25 @@
 //! in results.
 
 use super::layout::{Layout, OCCUPIED, Overflow, State, bits_for};
+use crate::ids::ids;
 use crate::memory::Entry;
 use crate::memory::step::{At, Config};
-use crate::program::{Atom, Expr, Loc, Place, PlaceId, ProcessId, Program, Value};
+use crate::program::{Atom, Expr, Loc, Place, PlaceId, ProcessId, Program, PropertyId, Value};
 use crate::property;
 use ahash::RandomState;
 use indexmap::IndexSet;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 type Set<T> = IndexSet<T, RandomState>;
+
+ids!(
+    /// A configuration of one process.
+    ConfigId
+);
+
+/// What a configuration has in common with those it may be merged with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SkeletonId(pub u32);
 
 /// A place with more values than this gets its codes as values turn up.
 const SMALL_DOMAIN: i64 = 4096;
@@ -24,8 +34,8 @@ const FIRST_CONFIG_BITS: u32 = 10;
 /// All configurations and values met so far, shared by the threads of an exploration.
 pub struct Interner<'a> {
     program: &'a Program,
-    /// Indices of the properties that need more than the traits of configurations.
-    general: Vec<usize>,
+    /// The properties that need more than the traits of configurations.
+    general: Vec<PropertyId>,
     tables: RwLock<Tables>,
 }
 
@@ -56,7 +66,7 @@ pub struct Traits {
 
 impl<'a> Interner<'a> {
     /// An interner for a program; `general` lists the properties that look at classes.
-    pub fn new(program: &'a Program, general: Vec<usize>) -> Interner<'a> {
+    pub fn new(program: &'a Program, general: Vec<PropertyId>) -> Interner<'a> {
         let values = |place: &Place| {
             let (low, high) = (i64::from(place.domain.low), i64::from(place.domain.high));
             match high - low < SMALL_DOMAIN {
@@ -97,40 +107,38 @@ impl<'a> Interner<'a> {
         Layout::plan(&configs.collect::<Vec<_>>(), &places.collect::<Vec<_>>())
     }
 
-    pub fn config_id(&self, process: usize, config: &Config) -> u32 {
+    pub fn config_id(&self, process: ProcessId, config: &Config) -> ConfigId {
         {
             let tables = self.read();
-            if let Some(id) = tables.configs[process].get_index_of(config) {
-                return id as u32;
+            if let Some(id) = tables.configs[process.index()].get_index_of(config) {
+                return ConfigId(id as u32);
             }
         }
         let mut tables = self.write();
         tables.bytes += 2 * size_of::<Config>()
             + config.locals.len() * size_of::<Value>()
             + config.buffers.size() * size_of::<Entry>();
-        tables.configs[process]
-            .insert_full(Arc::new(config.clone()))
-            .0 as u32
+        let (id, _) = tables.configs[process.index()].insert_full(Arc::new(config.clone()));
+        ConfigId(id as u32)
     }
 
-    pub fn config(&self, process: usize, id: u32) -> Arc<Config> {
+    pub fn config(&self, process: ProcessId, id: ConfigId) -> Arc<Config> {
         let tables = self.read();
-        tables.configs[process][id as usize].clone()
+        tables.configs[process.index()][id.index()].clone()
     }
 
-    /// The number of what a configuration has in common with those it may be merged with.
-    pub fn skeleton_id(&self, process: usize, id: u32) -> u32 {
+    pub fn skeleton_id(&self, process: ProcessId, id: ConfigId) -> SkeletonId {
         let config = self.config(process, id);
         let skeleton = Config {
             buffers: config.buffers.skeleton(),
             ..(*config).clone()
         };
         let mut tables = self.write();
-        tables.skeletons[process].insert_full(skeleton).0 as u32
+        SkeletonId(tables.skeletons[process.index()].insert_full(skeleton).0 as u32)
     }
 
     /// Merges two configurations with the same skeleton.
-    pub fn join(&self, process: usize, id: u32, other: u32) -> u32 {
+    pub fn join(&self, process: ProcessId, id: ConfigId, other: ConfigId) -> ConfigId {
         let (config, other) = (self.config(process, id), self.config(process, other));
         let joined = Config {
             buffers: config.buffers.join(&other.buffers),
@@ -186,9 +194,9 @@ impl<'a> Interner<'a> {
 
     /// The configurations of a state.
     pub fn configs<const N: usize>(&self, layout: &Layout, state: &State<N>) -> Vec<Arc<Config>> {
-        let configs = layout.configs.iter().enumerate();
+        let configs = self.program.process_ids().zip(&layout.configs);
         configs
-            .map(|(process, field)| self.config(process, field.get(state)))
+            .map(|(process, field)| self.config(process, ConfigId(field.get(state))))
             .collect()
     }
 
@@ -204,21 +212,21 @@ impl<'a> Interner<'a> {
         for (place, (field, value)) in layout.places.iter().zip(memory).enumerate() {
             field.set(&mut state, self.code(PlaceId(place as u32), *value))?;
         }
-        for (process, (field, config)) in layout.configs.iter().zip(configs).enumerate() {
-            field.set(&mut state, self.config_id(process, config))?;
+        let configs = self.program.process_ids().zip(configs);
+        for (field, (process, config)) in layout.configs.iter().zip(configs) {
+            field.set(&mut state, self.config_id(process, config).0)?;
         }
         Ok(state)
     }
 
     /// What properties want to know of a configuration.
-    pub fn traits(&self, process: usize, id: u32) -> Traits {
+    pub fn traits(&self, process: ProcessId, id: ConfigId) -> Traits {
         let config = self.config(process, id);
-        let automaton = &self.program.processes[process];
+        let automaton = self.program.process(process);
         let mut crowds = 0;
         for (index, positions) in crowds_of(self.program).enumerate() {
-            let here = |&(owner, at): &(ProcessId, Loc)| {
-                owner.index() == process && config.at == At::Loc(at)
-            };
+            let here =
+                |&(owner, at): &(ProcessId, Loc)| owner == process && config.at == At::Loc(at);
             if positions.iter().any(here) {
                 crowds |= 1 << index;
             }
@@ -234,7 +242,9 @@ impl<'a> Interner<'a> {
                 let locals = locals.filter(|(local, _)| local.visible);
                 let locals = locals.map(|(_, value)| *value).collect();
                 let mut tables = self.write();
-                tables.classes[process].insert_full((seen, locals)).0 as u32
+                tables.classes[process.index()]
+                    .insert_full((seen, locals))
+                    .0 as u32
             }
         };
         Traits {

@@ -4,10 +4,10 @@
 //! properties depend only on the class of each configuration and on the places they name;
 //! they are evaluated once for each combination.
 
-use super::intern::{Interner, Traits};
+use super::intern::{ConfigId, Interner, Traits};
 use super::layout::{Field, Layout, State};
 use super::trace::Snapshot;
-use crate::program::{Atom, Expr, PlaceId, Program, PropertyKind};
+use crate::program::{Atom, Expr, PlaceId, ProcessId, Program, PropertyId, PropertyKind};
 use crate::property::{self, Violation};
 use ahash::AHashMap;
 
@@ -30,7 +30,7 @@ pub struct Judge<'a, const N: usize> {
     quick: Vec<Quick>,
     /// Per process, by configuration id.
     traits: Vec<Vec<Option<Traits>>>,
-    general: Vec<usize>,
+    general: Vec<PropertyId>,
     has_final: bool,
     /// The places that the general properties name.
     observed: State<N>,
@@ -53,15 +53,15 @@ const ALONE: u8 = 1;
 const NOTABLE: u8 = 2;
 
 /// The properties that are not decided by the traits of configurations alone.
-pub fn general_properties(program: &Program) -> Vec<usize> {
-    let mutexes = program.properties.iter().enumerate();
-    let mutexes = mutexes.filter(|(_, property)| property.kind == PropertyKind::Mutex);
-    let quick: Vec<usize> = mutexes.map(|(index, _)| index).take(64).collect();
-    let all = 0..program.properties.len();
-    let general = all.filter(|index| {
-        program.properties[*index].kind != PropertyKind::Final && !quick.contains(index)
-    });
-    general.collect()
+pub fn general_properties(program: &Program) -> Vec<PropertyId> {
+    let kind = |id: PropertyId| program.property(id).kind;
+    let mutexes = program
+        .property_ids()
+        .filter(|id| kind(*id) == PropertyKind::Mutex);
+    let quick: Vec<PropertyId> = mutexes.take(64).collect();
+    let all = program.property_ids();
+    all.filter(|id| kind(*id) != PropertyKind::Final && !quick.contains(id))
+        .collect()
 }
 
 impl<'a, const N: usize> Judge<'a, N> {
@@ -72,8 +72,8 @@ impl<'a, const N: usize> Judge<'a, N> {
     ) -> Judge<'a, N> {
         let general = general_properties(program);
         let mut observed = [0; N];
-        for &index in &general {
-            observe(&program.properties[index].predicate, layout, &mut observed);
+        for &id in &general {
+            observe(&program.property(id).predicate, layout, &mut observed);
         }
         let finals = |property: &crate::program::Property| property.kind == PropertyKind::Final;
         Judge {
@@ -114,9 +114,9 @@ impl<'a, const N: usize> Judge<'a, N> {
         let (mut failed, mut done) = (false, true);
         let (mut once, mut twice) = (0, 0);
         self.key.clear();
-        for process in 0..self.traits.len() {
-            let id = self.layout.configs[process].get(state);
-            let traits = match self.traits[process].get(id as usize) {
+        for process in self.program.process_ids() {
+            let id = ConfigId(self.layout.configs[process.index()].get(state));
+            let traits = match self.traits[process.index()].get(id.index()) {
                 Some(Some(traits)) => *traits,
                 _ => self.add_traits(process, id),
             };
@@ -164,25 +164,25 @@ impl<'a, const N: usize> Judge<'a, N> {
         }
         let bad = self.unpack(state).with_view(self.program, |view| {
             let mut properties = self.general.iter();
-            properties.any(|&index| property::property(view, index).is_some())
+            properties.any(|&id| property::property(view, id).is_some())
         });
         self.known.insert(self.key.clone(), bad);
         bad
     }
 
     #[cold]
-    fn add_traits(&mut self, process: usize, id: u32) -> Traits {
+    fn add_traits(&mut self, process: ProcessId, id: ConfigId) -> Traits {
         let traits = self.interner.traits(process, id);
-        let known = &mut self.traits[process];
-        if known.len() <= id as usize {
-            known.resize(id as usize + 1, None);
+        let known = &mut self.traits[process.index()];
+        if known.len() <= id.index() {
+            known.resize(id.index() + 1, None);
         }
-        known[id as usize] = Some(traits);
-        let quick = &mut self.quick[process].by_id;
-        if quick.len() <= id as usize {
-            quick.resize(id as usize + 1, NOTABLE);
+        known[id.index()] = Some(traits);
+        let quick = &mut self.quick[process.index()].by_id;
+        if quick.len() <= id.index() {
+            quick.resize(id.index() + 1, NOTABLE);
         }
-        quick[id as usize] = match traits.failed || !self.general.is_empty() {
+        quick[id.index()] = match traits.failed || !self.general.is_empty() {
             false if !traits.done && traits.crowds == 0 => DULL,
             false => ALONE,
             true => NOTABLE,

@@ -20,7 +20,7 @@ mod search;
 mod successors;
 pub mod trace;
 
-pub use graph::{Edge, Graph};
+pub use graph::{Edge, Graph, NodeId, Tag};
 pub use search::{Coverage, End, Exploration, Goal, Search, Statistics, explore};
 pub use successors::Tagger;
 pub use trace::{Snapshot, Trace, TraceStep};

@@ -5,14 +5,15 @@
 //! steps are worked out once and kept as *rows* of masks: a successor is the state with a
 //! few fields replaced. Every thread has its own rows, so looking them up takes no lock.
 
-use super::intern::Interner;
+use super::graph::Tag;
+use super::intern::{ConfigId, Interner};
 use super::layout::{Field, Layout, Overflow, State};
 use crate::memory::step::{Config, Step, Stepper};
-use crate::program::{PlaceId, Value};
+use crate::program::{PlaceId, ProcessId, Value};
 use ahash::AHashMap;
 
 /// Gives a step of a process, from a configuration, a number that its transitions carry.
-pub type Tagger<'a> = &'a (dyn Fn(usize, &Config, &Step) -> u32 + Sync);
+pub type Tagger<'a> = &'a (dyn Fn(ProcessId, &Config, &Step) -> Tag + Sync);
 
 /// The rows that one thread has worked out so far, for one layout.
 pub struct SuccessorCache<'a, const N: usize> {
@@ -26,13 +27,13 @@ pub struct SuccessorCache<'a, const N: usize> {
     /// By `Read::base` and value code.
     by_code: Vec<Row>,
     /// SuccessorCache of atomic blocks, which may read all of memory.
-    by_memory: AHashMap<(u32, u32, State<N>), Row>,
+    by_memory: AHashMap<(ProcessId, ConfigId, State<N>), Row>,
     /// Everything but the configuration fields and the occupied bit.
     memory_mask: State<N>,
     /// Padded, so that `SuccessorCache::WIDTH` changes can be read from the start of any row.
     changes: Vec<Change<N>>,
     /// By change; empty without a tagger.
-    tags: Vec<u32>,
+    tags: Vec<Tag>,
 }
 
 /// What is known of the configurations of one process.
@@ -187,7 +188,7 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
     pub fn tagged(
         &mut self,
         state: &State<N>,
-        out: &mut Vec<(State<N>, u32)>,
+        out: &mut Vec<(State<N>, Tag)>,
     ) -> Result<(), Overflow> {
         loop {
             out.clear();
@@ -216,12 +217,12 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
     fn known_rows(&self, state: &State<N>, visit: &mut impl FnMut(Row)) -> Option<bool> {
         let mut no_room = false;
         for (process, entries) in self.processes.iter().enumerate() {
-            let id = entries.field.get(state);
-            let entry = entries.by_id.get(id as usize)?;
+            let id = ConfigId(entries.field.get(state));
+            let entry = entries.by_id.get(id.index())?;
             no_room |= entry.no_room;
             visit(self.known_row(&entry.main, state)?);
             if entry.more {
-                self.other_rows(process, id, entry, state, visit)?;
+                self.other_rows(ProcessId(process as u32), id, entry, state, visit)?;
             }
         }
         Some(no_room)
@@ -232,8 +233,8 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
     #[inline(never)]
     fn other_rows(
         &self,
-        process: usize,
-        id: u32,
+        process: ProcessId,
+        id: ConfigId,
         entry: &Entry,
         state: &State<N>,
         visit: &mut impl FnMut(Row),
@@ -268,7 +269,7 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
         entries.sum::<usize>() * size_of::<Entry>()
             + self.reads.capacity() * size_of::<Read>()
             + self.changes.capacity() * size_of::<Change<N>>()
-            + self.tags.capacity() * size_of::<u32>()
+            + self.tags.capacity() * size_of::<Tag>()
             + self.by_code.capacity() * size_of::<Row>()
             + self.by_memory.capacity() * (size_of::<State<N>>() + 24)
     }
@@ -297,19 +298,20 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
     /// Works out all rows that a state needs.
     #[cold]
     fn learn(&mut self, state: &State<N>) -> Result<(), Overflow> {
-        for process in 0..self.processes.len() {
-            let id = self.processes[process].field.get(state);
-            let at = id as usize;
-            if self.processes[process].by_id.len() <= at {
-                self.processes[process].by_id.resize(at + 1, UNKNOWN_ENTRY);
+        for process in self.stepper.program.process_ids() {
+            let known = &mut self.processes[process.index()];
+            let id = ConfigId(known.field.get(state));
+            let (own, at) = (process.index(), id.index());
+            if known.by_id.len() <= at {
+                known.by_id.resize(at + 1, UNKNOWN_ENTRY);
             }
-            if self.processes[process].by_id[at].main.codes == 0 {
-                self.processes[process].by_id[at] = self.entry(process, id);
+            if known.by_id[at].main.codes == 0 {
+                self.processes[own].by_id[at] = self.entry(process, id);
             }
-            let mut entry = self.processes[process].by_id[at];
+            let mut entry = self.processes[own].by_id[at];
             if self.known_row(&entry.main, state).is_none() {
                 self.add_row(process, id, &mut entry.main, state, true)?;
-                self.processes[process].by_id[at] = entry;
+                self.processes[own].by_id[at] = entry;
             }
             let first = entry.first_read as usize;
             for at in first..first + usize::from(entry.reads) {
@@ -327,9 +329,9 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
     }
 
     /// What a configuration reads; the rows are yet to be worked out.
-    fn entry(&mut self, process: usize, id: u32) -> Entry {
+    fn entry(&mut self, process: ProcessId, id: ConfigId) -> Entry {
         let config = self.interner.config(process, id);
-        let automaton = &self.stepper.program.processes[process];
+        let automaton = self.stepper.program.process(process);
         let outline = self.stepper.outline(automaton, &config);
         let mut places: Vec<PlaceId> = outline.reads.iter().map(|(place, _)| *place).collect();
         places.sort();
@@ -369,15 +371,15 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
     /// a state; also the steps that read nothing, if they are wanted.
     fn add_row(
         &mut self,
-        process: usize,
-        id: u32,
+        process: ProcessId,
+        id: ConfigId,
         read: &mut Read,
         state: &State<N>,
         with_fixed: bool,
     ) -> Result<(), Overflow> {
         let code = read.field.get(state);
         let config = self.interner.config(process, id);
-        let automaton = &self.stepper.program.processes[process];
+        let automaton = self.stepper.program.process(process);
         let outline = self.stepper.outline(automaton, &config);
         let mut steps = match with_fixed {
             true => outline.fixed,
@@ -405,16 +407,21 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
         Ok(())
     }
 
-    fn atomic_key(&self, process: usize, id: u32, state: &State<N>) -> (u32, u32, State<N>) {
+    fn atomic_key(
+        &self,
+        process: ProcessId,
+        id: ConfigId,
+        state: &State<N>,
+    ) -> (ProcessId, ConfigId, State<N>) {
         let memory = std::array::from_fn(|at| state[at] & self.memory_mask[at]);
-        (process as u32, id, memory)
+        (process, id, memory)
     }
 
     /// Works out the atomic blocks of a configuration, given the memory of a state.
     fn add_atomic_row(
         &mut self,
-        process: usize,
-        id: u32,
+        process: ProcessId,
+        id: ConfigId,
         state: &State<N>,
     ) -> Result<(), Overflow> {
         let key = self.atomic_key(process, id, state);
@@ -422,7 +429,7 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
             return Ok(());
         }
         let config = self.interner.config(process, id);
-        let automaton = &self.stepper.program.processes[process];
+        let automaton = self.stepper.program.process(process);
         let values: Vec<Value> = self.interner.memory(self.layout, state);
         let mut steps = Vec::new();
         for approach in self.stepper.outline(automaton, &config).atomics {
@@ -435,7 +442,12 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
     }
 
     /// Turns steps into changes of packed states.
-    fn row(&mut self, process: usize, config: &Config, steps: &[Step]) -> Result<Row, Overflow> {
+    fn row(
+        &mut self,
+        process: ProcessId,
+        config: &Config,
+        steps: &[Step],
+    ) -> Result<Row, Overflow> {
         let start = self.changes.len() - Self::WIDTH;
         let mut changes = Vec::new();
         for step in steps {
@@ -446,7 +458,7 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
                 field.set(&mut set, value)
             };
             let next = self.interner.config_id(process, &step.next);
-            replace(self.layout.configs[process], next)?;
+            replace(self.layout.configs[process.index()], next.0)?;
             for (place, value) in &step.writes {
                 let code = self.interner.code(*place, *value);
                 replace(self.layout.places[place.index()], code)?;

@@ -3,7 +3,7 @@
 use super::intern::Interner;
 use super::layout::{Layout, State};
 use crate::memory::step::{At, Config, Effect, Step, Stepper};
-use crate::program::{ProcessId, Program, Value};
+use crate::program::{PlaceId, ProcessId, Program, Value};
 use crate::property::{self, View, Violation};
 use ahash::AHashSet;
 use std::sync::Arc;
@@ -86,10 +86,9 @@ impl Snapshot {
     /// All steps that are possible now, process by process.
     pub fn steps(&self, stepper: &Stepper) -> Vec<TraceStep> {
         let mut all = Vec::new();
-        for (index, process) in stepper.program.processes.iter().enumerate() {
-            let memory = |place: crate::program::PlaceId| self.memory[place.index()];
-            let steps = stepper.steps(process, &self.configs[index], &memory);
-            let id = ProcessId(index as u32);
+        for (id, config) in stepper.program.process_ids().zip(&self.configs) {
+            let memory = |place: PlaceId| self.memory[place.index()];
+            let steps = stepper.steps(stepper.program.process(id), config, &memory);
             all.extend(steps.into_iter().map(|step| TraceStep {
                 process: id,
                 after: self.after(id, &step),

@@ -124,8 +124,8 @@ fn translate(violation: Violation, tests: &HashMap<u32, u32>) -> naive::Violatio
                 Some(_) => naive::Violation::Runtime(*tests.get(&start).unwrap_or(&start)),
             }
         }
-        Violation::Property(index) | Violation::Undefined(index, _) => {
-            naive::Violation::Property(index)
+        Violation::Property(id) | Violation::Undefined(id, _) => {
+            naive::Violation::Property(id.index())
         }
         Violation::Deadlock => panic!("deadlocks were not asked for"),
     }

@@ -254,17 +254,17 @@ fn label(
     let mut waiting = vec![false; graph.nodes()];
     let mut queue = VecDeque::new();
     for &node in graph.initial() {
-        labels[node as usize] = FALSE;
+        labels[node.index()] = FALSE;
         queue.push_back(node);
     }
     let mut updates = 0;
     let mut looks = 0u64;
     while let Some(node) = queue.pop_front() {
-        waiting[node as usize] = false;
-        let own = labels[node as usize];
+        waiting[node.index()] = false;
+        let own = labels[node.index()];
         for edge in graph.edges(node) {
-            let to = edge.to as usize;
-            let through = formulas.or(own, by_tag[edge.tag as usize])?;
+            let to = edge.to.index();
+            let through = formulas.or(own, by_tag[edge.tag.index()])?;
             let label = formulas.and(labels[to], through)?;
             updates += 1;
             if label != labels[to] {
@@ -282,7 +282,7 @@ fn label(
             }
         }
     }
-    Ok((labels[Graph::ERROR as usize], updates))
+    Ok((labels[Graph::ERROR.index()], updates))
 }
 
 impl From<TooLarge> for Obstacle {

@@ -13,8 +13,9 @@ use crate::infer::{Literal, Obstacle, Paths, PdPrevent};
 use crate::memory::step::{Config, Step};
 use crate::memory::{Abstraction, Atomics, Entry, Model};
 use crate::program::{
-    Edge, EdgeId, FenceKind, Instr, Label, PointId, PointSet, Process, ProcessId, Program,
+    Edge, EdgeId, FenceKind, Instr, Label, PointId, PointSet, ProcessId, Program,
 };
+use crate::space::Tag;
 use ahash::AHashMap;
 use indexmap::IndexSet;
 use std::sync::Mutex;
@@ -22,7 +23,7 @@ use std::sync::Mutex;
 /// An operation and the stores that were pending when it was done.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Overtaking {
-    process: usize,
+    process: ProcessId,
     /// In the whole program.
     operation: EdgeId,
     /// Stores that are certainly pending.
@@ -36,10 +37,10 @@ pub fn prepare(run: &mut InferenceRun) -> Result<Labelled, Obstacle> {
     let rules = run.options.ordering;
     let program = run.whole.fenced(&PointSet::new());
     let overtakings: Mutex<IndexSet<Option<Overtaking>>> = Mutex::default();
-    let tag = |process: usize, config: &Config, step: &Step| {
+    let tag = |process: ProcessId, config: &Config, step: &Step| {
         let overtaking = overtaking(&program, process, config, step);
         let mut overtakings = overtakings.lock().expect("no thread panics here");
-        overtakings.insert_full(overtaking).0 as u32
+        Tag(overtakings.insert_full(overtaking).0 as u32)
     };
     let graph = explore_all(run, &program, true, &tag)?;
     let overtakings = overtakings.into_inner().expect("no thread panics here");
@@ -117,11 +118,11 @@ fn prevention(
 /// What a step overtakes; `None` if it is no memory operation or nothing is pending.
 fn overtaking(
     program: &Program,
-    process: usize,
+    process: ProcessId,
     config: &Config,
     step: &Step,
 ) -> Option<Overtaking> {
-    let edge = program.processes[process].edge(*step.path.last()?);
+    let edge = program.process(process).edge(*step.path.last()?);
     let operation = matches!(
         edge.instr,
         Instr::Store { .. } | Instr::Load { .. } | Instr::Update { .. }
@@ -156,7 +157,7 @@ fn overtaking(
 /// [store ≺ operation] of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Constraint {
-    process: usize,
+    process: ProcessId,
     store: Label,
     /// In the whole program.
     operation: EdgeId,
@@ -168,13 +169,13 @@ type Enforced<'a> = dyn FnMut(&mut Formulas, Constraint) -> Result<FormulaId, To
 impl Constraint {
     /// The constraint as it is shown: the same for all instances of a template.
     fn literal(self, whole: &Program) -> Literal {
-        let process = &whole.processes[self.process];
+        let process = whole.process(self.process);
         let stores = process.edges.iter();
         let mut stores = stores.filter(|edge| is_store(edge, self.store));
-        let same = |other: &Process| other.template == process.template;
-        let first = whole.processes.iter().position(same);
+        let same = |other: &ProcessId| whole.process(*other).template == process.template;
+        let first = whole.process_ids().find(same);
         Literal::Order {
-            process: ProcessId(first.unwrap_or(self.process) as u32),
+            process: first.unwrap_or(self.process),
             store: stores.next().expect("a label is one of a store").span,
             operation: process.edge(self.operation).span,
         }
@@ -252,7 +253,7 @@ impl Enforcement<'_> {
         constraint: Constraint,
         formulas: &mut Formulas,
     ) -> Result<FormulaId, TooLarge> {
-        let process = &self.whole.processes[constraint.process];
+        let process = self.whole.process(constraint.process);
         let count = process.locations.len();
         let later = |back: bool| usize::from(back && self.paths == Paths::Acyclic) * count;
         let mut labels = vec![TRUE; 2 * count];

@@ -7,7 +7,8 @@ use crate::formula::{FALSE, FormulaId, Formulas};
 use crate::infer::run::InferenceRun;
 use crate::infer::{Literal, Obstacle};
 use crate::memory::step::{Config, Step};
-use crate::program::PointId;
+use crate::program::{PointId, ProcessId};
+use crate::space::Tag;
 use indexmap::IndexSet;
 use std::sync::Mutex;
 
@@ -16,12 +17,12 @@ pub fn prepare(run: &mut InferenceRun) -> Result<Labelled, Obstacle> {
     let allowed = run.allowed();
     let program = run.whole.with_points(&allowed);
     let passed: Mutex<IndexSet<Vec<PointId>>> = Mutex::default();
-    let tag = |_: usize, _: &Config, step: &Step| {
+    let tag = |_: ProcessId, _: &Config, step: &Step| {
         let mut points = step.passed.clone();
         points.sort();
         points.dedup();
         let mut passed = passed.lock().expect("no thread panics here");
-        passed.insert_full(points).0 as u32
+        Tag(passed.insert_full(points).0 as u32)
     };
     let graph = explore_all(run, &program, false, &tag)?;
     let mut formulas = Formulas::new(allowed.len(), run.options.most_nodes)?;

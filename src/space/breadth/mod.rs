@@ -3,7 +3,7 @@
 mod table;
 mod worker;
 
-use super::graph::{self, Graph};
+use super::graph::{self, Graph, NodeId};
 use super::initial::for_each_initial;
 use super::intern::Interner;
 use super::layout::{Layout, Overflow, State};
@@ -257,7 +257,7 @@ impl<'a, const N: usize> Run<'a, N> {
         let all = self.levels.iter().flatten().flatten();
         for (index, state) in all.enumerate() {
             let slot = table.find(state).expect("every state is in the table");
-            nodes[slot] = index as u32 + 1;
+            nodes[slot] = NodeId(index as u32 + 1);
         }
         let first = self.levels[0].iter().map(Vec::len).sum::<usize>() as u32;
         let wrong_start = self.errors.as_ref().is_some_and(|(level, _)| *level == 0);
@@ -265,7 +265,7 @@ impl<'a, const N: usize> Run<'a, N> {
             workers: &mut self.workers,
             pool: &mut self.pool,
             chunks: self.levels.iter().flat_map(chunks).collect(),
-            initial: (u32::from(!wrong_start)..=first).collect(),
+            initial: (u32::from(!wrong_start)..=first).map(NodeId).collect(),
             transitions,
         };
         graph::build(

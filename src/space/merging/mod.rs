@@ -8,7 +8,7 @@
 
 mod shards;
 
-use super::graph::{self, Graph};
+use super::graph::{self, Graph, NodeId};
 use super::initial::for_each_initial;
 use super::intern::Interner;
 use super::layout::{Layout, Overflow, State};
@@ -222,7 +222,7 @@ impl<const N: usize> Merged<'_, N> {
         {
             return Err(StopReason::MaxMemory);
         }
-        let mut nodes: AHashMap<State<N>, u32> = AHashMap::new();
+        let mut nodes: AHashMap<State<N>, NodeId> = AHashMap::new();
         let mut all = Vec::new();
         for shard in &self.shards {
             let shard = shard.lock().expect("no thread panics here");
@@ -230,7 +230,7 @@ impl<const N: usize> Merged<'_, N> {
                 let verdict = self.workers[0].judge.verdict(state);
                 if !self.workers[0].ends(verdict) {
                     all.push(*state);
-                    nodes.insert(*key, all.len() as u32);
+                    nodes.insert(*key, NodeId(all.len() as u32));
                 }
             }
         }
@@ -241,7 +241,7 @@ impl<const N: usize> Merged<'_, N> {
             nodes.get(&key).copied().unwrap_or(Graph::ERROR)
         };
         let initial = starts.iter().map(|start| node(&mut self.workers[0], start));
-        let mut initial: Vec<u32> = initial.collect();
+        let mut initial: Vec<NodeId> = initial.collect();
         initial.sort_unstable();
         initial.dedup();
         let source = graph::Source {

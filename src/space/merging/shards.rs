@@ -1,6 +1,7 @@
 //! The merged states, in shards, and a thread's part in filling them.
 
-use crate::space::intern::Interner;
+use crate::program::ProcessId;
+use crate::space::intern::{ConfigId, Interner, SkeletonId};
 use crate::space::judge::{Judge, Verdict};
 use crate::space::layout::{Layout, Overflow, State};
 use crate::space::search::Search;
@@ -27,9 +28,9 @@ pub struct Worker<'a, const N: usize> {
     pub rows: SuccessorCache<'a, N>,
     pub judge: Judge<'a, N>,
     /// Per process, by configuration id.
-    skeletons: Vec<Vec<Option<u32>>>,
+    skeletons: Vec<Vec<Option<SkeletonId>>>,
     /// By process and two configurations.
-    joins: AHashMap<(u32, u32, u32), u32>,
+    joins: AHashMap<(ProcessId, ConfigId, ConfigId), ConfigId>,
     pub successors: Successors<N>,
     /// By shard: successors with their keys.
     pub outgoing: Vec<Vec<(State<N>, State<N>)>>,
@@ -96,15 +97,16 @@ impl<'a, const N: usize> Worker<'a, N> {
     /// The state with skeletons in place of configurations.
     pub fn key(&mut self, state: &State<N>) -> Result<State<N>, Overflow> {
         let mut key = *state;
-        for (process, field) in self.layout.configs.iter().enumerate() {
-            let id = field.get(state) as usize;
-            let known = &mut self.skeletons[process];
-            if known.len() <= id {
-                known.resize(id + 1, None);
+        for (index, field) in self.layout.configs.iter().enumerate() {
+            let process = ProcessId(index as u32);
+            let id = ConfigId(field.get(state));
+            let known = &mut self.skeletons[index];
+            if known.len() <= id.index() {
+                known.resize(id.index() + 1, None);
             }
             let skeleton =
-                *known[id].get_or_insert_with(|| self.interner.skeleton_id(process, id as u32));
-            field.set(&mut key, skeleton)?;
+                known[id.index()].get_or_insert_with(|| self.interner.skeleton_id(process, id));
+            field.set(&mut key, skeleton.0)?;
         }
         Ok(key)
     }
@@ -130,13 +132,14 @@ impl<'a, const N: usize> Worker<'a, N> {
             return Ok(());
         }
         let mut joined = old;
-        for (process, field) in self.layout.configs.iter().enumerate() {
-            let (own, other) = (field.get(&old), field.get(state));
+        for (index, field) in self.layout.configs.iter().enumerate() {
+            let process = ProcessId(index as u32);
+            let [own, other] = [&old, state].map(|state| ConfigId(field.get(state)));
             if own != other {
                 let join = || self.interner.join(process, own, other);
-                let pair = (process as u32, own, other);
+                let pair = (process, own, other);
                 let id = *self.joins.entry(pair).or_insert_with(join);
-                field.set(&mut joined, id)?;
+                field.set(&mut joined, id.0)?;
             }
         }
         if joined != old {
