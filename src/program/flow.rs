@@ -231,7 +231,6 @@ pub fn loop_depths(process: &Process) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::lower::compile;
     use crate::source::Source;
 
