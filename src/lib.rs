@@ -42,61 +42,81 @@
 mod ids;
 
 mod names;
+
 /// Numbers in words, as messages and tables show them.
 pub mod words;
 
-/// One type for every message about a text, and one renderer.
-pub mod diagnostic;
-/// When to give up, and how a run is watched and ended.
-pub mod limits;
 /// Texts, and positions in them.
 pub mod source;
 
-/// Fence points as a person names them: by line and column.
-pub mod fences;
-/// Litmus tests, Memorax machines and Trencher automata as syntax trees.
-pub mod import;
-/// The input language: text to syntax tree, checks, and back to text.
-pub mod lang;
-/// Syntax tree to program form.
-pub mod lower;
+/// One type for every message about a text, and one renderer.
+pub mod diagnostic;
+
+/// When to give up, and how a run is watched and ended.
+pub mod limits;
+
 /// The program form: one automaton per process, places, fence points, properties.
 pub mod program;
 
-/// States, steps and violations in words.
-pub mod describe;
+/// The input language: text to syntax tree, checks, and back to text.
+pub mod lang;
+
+/// Litmus tests, Memorax machines and Trencher automata as syntax trees.
+pub mod import;
+
+/// Syntax tree to program form.
+pub mod lower;
+
+/// Fence points as a person names them: by line and column.
+pub mod fences;
+
 /// What a program means: memory models, abstractions, and the step relation.
 pub mod memory;
+
 /// Properties as predicates on states.
 pub mod property;
+
 /// Which states a program can reach, and how.
 pub mod space;
 
+/// States, steps and violations in words.
+pub mod describe;
+
 /// Is an abstract counterexample real?
 pub mod concretise;
-/// Programs in the languages of other tools.
-pub mod export;
-/// Formulas as interned decision diagrams.
-pub mod formula;
-/// Where must the fewest fences go?
-pub mod infer;
-/// All final states of a litmus test.
-pub mod litmus;
+
 /// Is a program correct?
 pub mod verify;
 
-/// Certificates of placements: making one, and checking one.
-pub mod certificate;
-/// Many questions about many programs.
-pub mod experiment;
-/// One self-contained page of results.
-pub mod page;
+/// All final states of a litmus test.
+pub mod litmus;
+
+/// Formulas as interned decision diagrams.
+pub mod formula;
+
+/// Where must the fewest fences go?
+pub mod infer;
+
+/// Programs in the languages of other tools.
+pub mod export;
+
 /// Everything that is written down and read again.
 pub mod record;
+
 /// A recorded trace again, on the exact model.
 pub mod replay;
+
+/// Certificates of placements: making one, and checking one.
+pub mod certificate;
+
 /// Answers in words, tables and records.
 pub mod report;
+
+/// Many questions about many programs.
+pub mod experiment;
+
+/// One self-contained page of results.
+pub mod page;
 
 mod cli;
 
