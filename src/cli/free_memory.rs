@@ -2,14 +2,19 @@
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-/// Nine tenths of the memory that is available, if the system tells: a search of endlessly many
-/// states then ends with an answer before the system ends the process.
+/// What the program takes beside the tables of a search, in bytes.
+const RESERVE: u64 = 32 << 20;
+
+/// Nine tenths of the memory that is available, or less where the tenth is smaller than the
+/// reserve, if the system tells: a search of endlessly many states then ends with an answer
+/// before the system ends the process.
 pub fn nearly_all() -> Option<u64> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
     let free = system.available_memory();
     let most = limit_of_own_group(&mut system).map_or(free, |most| most.min(free));
-    (most > 0).then_some(most / 10 * 9)
+    let reserve = (most / 10).max(RESERVE.min(most / 2));
+    (most > 0).then_some(most - reserve)
 }
 
 /// What the control group of this process leaves it, if it has a limit. Pages of files count as

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Makes one page of results.
 pub fn run(args: &args::Report) -> Result<Exit, Failure> {
-    let inputs: Vec<PathBuf> = args.results.iter().flat_map(files).collect();
+    let inputs: Vec<PathBuf> = args.results.iter().flat_map(|path| files(path)).collect();
     let inputs = inputs.iter().map(|path| ("results", &**path));
     output::refuse_overwriting(inputs, &[("--html", &args.html)])?;
     let (programs, entries) = read(&args.results)?;
@@ -54,10 +54,10 @@ fn read(results: &[PathBuf]) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure
 }
 
 /// The file itself, or the files of a sweep's folder.
-fn files(results: &PathBuf) -> Vec<PathBuf> {
+fn files(results: &Path) -> Vec<PathBuf> {
     match results.is_dir() {
         true => sweep_folder::files(results).collect(),
-        false => vec![results.clone()],
+        false => vec![results.to_path_buf()],
     }
 }
 
