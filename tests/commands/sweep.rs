@@ -92,7 +92,7 @@ fn a_broken_program_does_not_stop_the_others() {
     let page = format!("{out}.html");
     assert_eq!(run(&["report", &out, "--html", &page]).code, 0);
     let page = std::fs::read_to_string(page).expect("it was written");
-    assert!(page.contains("unknown shared variable &#39;x&#39;"));
+    assert!(page.contains("unknown shared variable 'x'"));
 }
 
 #[test]

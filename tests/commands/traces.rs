@@ -297,10 +297,10 @@ fn files_that_are_no_traces() {
     check("schema", |trace| {
         trace["schema"] = json!("fencesmith-trace/9")
     });
-    check("unknown memory model 'arm'", |trace| {
+    check("unknown variant `arm`", |trace| {
         trace["config"]["model"] = json!("arm");
     });
-    check("unknown treatment of atomics 'none'", |trace| {
+    check("unknown variant `none`", |trace| {
         trace["config"]["atomics"] = json!("none");
     });
     check("no fence can be typed at 1:1", |trace| {
