@@ -127,10 +127,10 @@ pub fn violation(
 /// order is not known as a set with the latest behind it: `x={0,1}:1`.
 pub fn buffers(program: &Program, buffers: &Buffers) -> String {
     let mut words: Vec<String> = Vec::new();
-    for (marker, entries, rest) in buffers.parts() {
-        words.extend(marker_word(marker));
+    for segment in buffers.segments() {
+        words.extend(marker_word(segment.marker));
         let mut last = None;
-        for entry in entries {
+        for entry in &segment.head {
             let place = &program.places[entry.place.index()].name;
             match words.last_mut() {
                 Some(word) if last == Some(entry.place) => {
@@ -140,10 +140,10 @@ pub fn buffers(program: &Program, buffers: &Buffers) -> String {
             }
             last = Some(entry.place);
         }
-        for rest in rest {
-            let place = &program.places[rest.place.index()].name;
-            let values: Vec<String> = rest.set.iter().map(|e| e.value.to_string()).collect();
-            let latest = rest.latest.map(|latest| format!(":{}", latest.value));
+        for stores in &segment.unordered {
+            let place = &program.places[stores.place.index()].name;
+            let values: Vec<String> = stores.set.iter().map(|e| e.value.to_string()).collect();
+            let latest = stores.latest.map(|latest| format!(":{}", latest.value));
             let latest = latest.unwrap_or_default();
             words.push(format!("{place}={{{}}}{latest}", values.join(",")));
         }

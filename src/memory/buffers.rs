@@ -1,8 +1,8 @@
 //! The pending stores of one process, in canonical form.
 //!
-//! One data type serves all models. The buffers are a sequence of *parts* separated by
-//! pending store-store and store-load fences; without such fences there is one part. A
-//! part holds stores whose order is known (its head) and, in the abstract models, sets of
+//! One data type serves all models. The buffers are a sequence of *segments* separated by
+//! pending store-store and store-load fences; without such fences there is one segment. A
+//! segment holds stores whose order is known (its head) and, in the abstract models, sets of
 //! stores per place whose order is not.
 
 use super::Order;
@@ -17,27 +17,27 @@ pub struct Entry {
     pub label: Option<Label>,
 }
 
-/// All pending stores of one process. No parts: nothing is pending.
+/// All pending stores of one process. No segments: nothing is pending.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Buffers {
-    pub(super) parts: Vec<Part>,
+    pub(super) segments: Vec<Segment>,
 }
 
-/// The stores between two pending fences. Only the last part may be empty, and only if a
+/// The stores between two pending fences. Only the last segment may be empty, and only if a
 /// fence stands before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Part {
-    /// The fences before it; none before the first part.
-    pub(super) marker: Marker,
+pub struct Segment {
+    /// The fences before it; none before the first segment.
+    pub marker: Marker,
     /// Stores in order; under PSO grouped by place, since only the order per place counts.
-    pub(super) head: Vec<Entry>,
+    pub head: Vec<Entry>,
     /// Stores behind the head whose order is not known, sorted by place.
-    pub(super) rest: Vec<Rest>,
+    pub unordered: Vec<UnorderedStores>,
 }
 
 /// Stores to one place whose order and number are not known.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Rest {
+pub struct UnorderedStores {
     pub place: PlaceId,
     /// The latest of them, if the model remembers it.
     pub latest: Option<Entry>,
@@ -56,42 +56,46 @@ pub struct Marker {
 
 impl Buffers {
     pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.segments.is_empty()
     }
 
     /// A store to `place` is pending.
     pub fn holds(&self, place: PlaceId) -> bool {
-        self.parts.iter().any(|part| part.holds(place))
+        self.segments.iter().any(|segment| segment.holds(place))
     }
 
     /// A load has to wait for a store-load fence.
     pub fn delay_loads(&self) -> bool {
-        self.parts.iter().any(|part| part.marker.store_load)
+        self.segments
+            .iter()
+            .any(|segment| segment.marker.store_load)
     }
 
     /// A store that goes to memory at once has to wait for a store-store fence.
     pub fn delay_stores(&self) -> bool {
-        self.parts.iter().any(|part| part.marker.store_store)
+        self.segments
+            .iter()
+            .any(|segment| segment.marker.store_store)
     }
 
-    /// All pending stores with a known order, oldest part first.
+    /// All pending stores with a known order, oldest segment first.
     pub fn ordered(&self) -> impl Iterator<Item = &Entry> {
-        self.parts.iter().flat_map(|part| &part.head)
+        self.segments.iter().flat_map(|segment| &segment.head)
     }
 
-    /// The parts, oldest first: the fences before each, its stores in order, and those
-    /// behind them.
-    pub fn parts(&self) -> impl Iterator<Item = (Marker, &[Entry], &[Rest])> {
-        let parts = self.parts.iter();
-        parts.map(|part| (part.marker, &part.head[..], &part.rest[..]))
+    /// The segments, oldest first.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
     }
 
     /// The buffers without the contents of their sets: what states have in common that a
     /// partially disjunctive model merges. That a set is not empty remains visible.
     pub fn skeleton(&self) -> Buffers {
         let mut skeleton = self.clone();
-        for rest in skeleton.parts.iter_mut().flat_map(|part| &mut part.rest) {
-            rest.set.clear();
+        for segment in &mut skeleton.segments {
+            for stores in &mut segment.unordered {
+                stores.set.clear();
+            }
         }
         skeleton
     }
@@ -99,8 +103,9 @@ impl Buffers {
     /// Unites the sets of two buffers with the same skeleton.
     pub fn join(&self, other: &Buffers) -> Buffers {
         let mut joined = self.clone();
-        let theirs = other.parts.iter().flat_map(|part| &part.rest);
-        let own = joined.parts.iter_mut().flat_map(|part| &mut part.rest);
+        let theirs = other.segments.iter().flat_map(|segment| &segment.unordered);
+        let own = joined.segments.iter_mut();
+        let own = own.flat_map(|segment| &mut segment.unordered);
         for (own, theirs) in own.zip(theirs) {
             theirs.set.iter().for_each(|entry| own.insert(*entry));
         }
@@ -109,61 +114,63 @@ impl Buffers {
 
     /// The number of entries that are kept.
     pub fn size(&self) -> usize {
-        let rest = self.parts.iter().flat_map(|part| &part.rest);
-        self.ordered().count() + rest.map(|rest| rest.set.len() + 1).sum::<usize>()
+        let unordered = self.segments.iter().flat_map(|segment| &segment.unordered);
+        let unordered = unordered.map(|stores| stores.set.len() + 1);
+        self.ordered().count() + unordered.sum::<usize>()
     }
 
-    /// The part that new stores go to.
-    pub(super) fn newest(&mut self) -> &mut Part {
-        if self.parts.is_empty() {
-            self.parts.push(Part::default());
+    /// The segment that new stores go to.
+    pub(super) fn newest_segment(&mut self) -> &mut Segment {
+        if self.segments.is_empty() {
+            self.segments.push(Segment::default());
         }
-        self.parts.last_mut().expect("there is a part")
+        self.segments.last_mut().expect("there is a segment")
     }
 
-    /// The newest part that holds a store to `place`.
-    pub(super) fn newest_with(&self, place: PlaceId) -> Option<&Part> {
-        self.parts.iter().rev().find(|part| part.holds(place))
+    /// The newest segment that holds a store to `place`.
+    pub(super) fn newest_segment_with(&self, place: PlaceId) -> Option<&Segment> {
+        self.segments
+            .iter()
+            .rev()
+            .find(|segment| segment.holds(place))
     }
 
     /// Puts a fence behind everything that is pending.
     pub(super) fn mark(&mut self, marker: Marker) {
-        match self.parts.last_mut() {
+        match self.segments.last_mut() {
             None => {}
             Some(last) if last.is_empty() => last.marker.add(marker),
-            Some(_) => self.parts.push(Part {
+            Some(_) => self.segments.push(Segment {
                 marker,
-                ..Part::default()
+                ..Segment::default()
             }),
         }
     }
 
-    /// Whether a store to `place` in part `index` may reach memory before everything
-    /// that is pending elsewhere, judged by the other parts alone.
+    /// Whether a store to `place` in segment `index` may reach memory before everything
+    /// that is pending elsewhere, judged by the other segments alone.
     pub(super) fn may_leave(&self, order: Order, index: usize, place: PlaceId) -> bool {
         match order {
             Order::Tso => index == 0,
             Order::Pso => {
-                let (older, rest) = self.parts.split_at(index);
-                let mut crossed = older
-                    .iter()
-                    .skip(1)
-                    .chain(rest.first().filter(|_| index > 0));
-                !crossed.any(|part| part.marker.store_store)
-                    && !older.iter().any(|part| part.holds(place))
+                let (older, newer) = self.segments.split_at(index);
+                let own = newer.first().filter(|_| index > 0);
+                let mut crossed = older.iter().skip(1).chain(own);
+                !crossed.any(|segment| segment.marker.store_store)
+                    && !older.iter().any(|segment| segment.holds(place))
             }
         }
     }
 
     /// Adds every way in which the oldest store of some queue can reach memory now.
     pub(super) fn flush_heads(&self, order: Order, out: &mut Vec<(Entry, Buffers)>) {
-        for (index, part) in self.parts.iter().enumerate() {
-            for at in part.oldest(order) {
-                let entry = part.head[at];
+        for (index, segment) in self.segments.iter().enumerate() {
+            for at in segment.oldest(order) {
+                let entry = segment.head[at];
                 if self.may_leave(order, index, entry.place) {
                     let mut after = self.clone();
-                    after.parts[index].head.remove(at);
-                    after.tidy();
+                    after.segments[index].head.remove(at);
+                    after.canonicalise();
                     out.push((entry, after));
                 }
             }
@@ -171,13 +178,13 @@ impl Buffers {
     }
 
     /// Restores the canonical form after stores have left.
-    pub(super) fn tidy(&mut self) {
+    pub(super) fn canonicalise(&mut self) {
         let mut index = 0;
-        while index < self.parts.len() {
-            let last = index + 1 == self.parts.len();
-            if self.parts[index].is_empty() && (index == 0 || !last) {
-                let gone = self.parts.remove(index);
-                if let Some(next) = self.parts.get_mut(index) {
+        while index < self.segments.len() {
+            let last = index + 1 == self.segments.len();
+            if self.segments[index].is_empty() && (index == 0 || !last) {
+                let gone = self.segments.remove(index);
+                if let Some(next) = self.segments.get_mut(index) {
                     next.marker = match index {
                         0 => Marker::default(),
                         _ => next.marker.with(gone.marker),
@@ -190,39 +197,34 @@ impl Buffers {
     }
 }
 
-impl Part {
+impl Segment {
     pub(super) fn is_empty(&self) -> bool {
-        self.head.is_empty() && self.rest.is_empty()
+        self.head.is_empty() && self.unordered.is_empty()
     }
 
     pub(super) fn holds(&self, place: PlaceId) -> bool {
-        self.head.iter().any(|entry| entry.place == place) || self.rest(place).is_some()
+        self.head.iter().any(|entry| entry.place == place) || self.unordered_at(place).is_some()
     }
 
     /// The unordered stores to a place.
-    pub(super) fn rest(&self, place: PlaceId) -> Option<&Rest> {
-        self.rest.iter().find(|rest| rest.place == place)
+    pub(super) fn unordered_at(&self, place: PlaceId) -> Option<&UnorderedStores> {
+        self.unordered.iter().find(|stores| stores.place == place)
     }
 
     /// Adds a store to the unordered ones of its place, as the latest if that is recorded.
-    pub(super) fn scatter(&mut self, entry: Entry, latest: Option<Entry>) {
-        let at = self.rest.partition_point(|rest| rest.place < entry.place);
-        if self
-            .rest
-            .get(at)
-            .is_none_or(|rest| rest.place != entry.place)
-        {
-            self.rest.insert(
-                at,
-                Rest {
-                    place: entry.place,
-                    latest: None,
-                    set: Vec::new(),
-                },
-            );
+    pub(super) fn add_unordered(&mut self, entry: Entry, latest: Option<Entry>) {
+        let all = &mut self.unordered;
+        let at = all.partition_point(|stores| stores.place < entry.place);
+        if all.get(at).is_none_or(|stores| stores.place != entry.place) {
+            let none = UnorderedStores {
+                place: entry.place,
+                latest: None,
+                set: Vec::new(),
+            };
+            all.insert(at, none);
         }
-        self.rest[at].latest = latest;
-        self.rest[at].insert(entry);
+        all[at].latest = latest;
+        all[at].insert(entry);
     }
 
     /// The newest store to a place among the ordered ones.
@@ -252,7 +254,7 @@ impl Part {
     }
 }
 
-impl Rest {
+impl UnorderedStores {
     fn insert(&mut self, entry: Entry) {
         if let Err(at) = self.set.binary_search(&entry) {
             self.set.insert(at, entry);

@@ -23,13 +23,13 @@ impl Memory for Exact {
         if pending >= self.bound {
             return Stored::NoRoom;
         }
-        buffers.newest().push(self.order, entry);
+        buffers.newest_segment().push(self.order, entry);
         Stored::Pending
     }
 
     fn load(&self, buffers: &Buffers, place: PlaceId) -> Loaded {
-        let newest = buffers.newest_with(place);
-        match newest.and_then(|part| part.newest_in_head(place)) {
+        let newest = buffers.newest_segment_with(place);
+        match newest.and_then(|segment| segment.newest_in_head(place)) {
             Some(entry) => Loaded::Pending(vec![entry.value]),
             None => Loaded::FromMemory,
         }

@@ -11,32 +11,36 @@
 //! with l = 1 allows neither to leave last), and real errors would be missed. Under TSO
 //! the head is common to the process and S and l are kept per place.
 //!
-//! Pending store-store and store-load fences cut the buffers into parts, each of which is an
-//! ⟨l, S, H⟩ of its own; no store is lost or reordered within a part. To stay finite, at most
-//! max(1, k) cuts are kept, the newest ones. Why that is sound, and why a larger k is not
-//! coarser: let the *finer* side be exact buffers (every cut, H unbounded) or those of a
-//! larger k, and let the two sides take the same steps. Then
+//! Pending store-store and store-load fences cut the buffers into segments, each of which
+//! is an ⟨l, S, H⟩ of its own. To stay finite, at most max(1, k) cuts are kept, the newest
+//! ones. Why that is sound, and why a larger k is not coarser: let the *finer* side be
+//! exact buffers (every cut, H unbounded) or those of a larger k, and let both sides take
+//! the same steps. Then
 //!
-//! 1. the coarser side's cuts are the finer side's newest ones, each with some of the fences
-//!    that the finer one has there; a part of the coarser side is therefore a run of
-//!    neighbouring parts of the finer side, and empty exactly if they all are;
-//! 2. in such a run, H is a prefix of what the finer side knows to be in order from the run's
-//!    beginning (per place under PSO), S holds exactly the stores behind it, and l is the
-//!    newest of them.
+//! 1. the coarser side's cuts are the finer side's newest ones, each with some of the
+//!    fences that the finer one has there; a segment of the coarser side is therefore a run
+//!    of neighbouring segments of the finer side, and empty exactly if they all are;
+//! 2. in such a run, H is a prefix of what the finer side knows to be in order from the
+//!    run's beginning (per place under PSO), S holds exactly the stores behind it, and l is
+//!    the newest of them.
 //!
-//! A store goes to the newest part of either side. A fence adds a cut at the end of both; if
-//! the coarser side then forgets its oldest cut, (1) still holds; if the finer side does, it
-//! had at least as many cuts as the coarser side may have, so the coarser one either forgets
-//! the same cut or never had it. Merging two parts appends the newer one to the older one,
-//! store by store, which is (2). A store that may leave on the finer side may leave on the
-//! coarser one: fewer cuts lie before it, with fewer fences, and within its part it is either
-//! the oldest of H or in an S without a head before it; it stays in S exactly if the finer
-//! side holds another copy behind H. When a part runs empty it does so on both sides, and its
-//! two cuts become one. Loads and atomics wait only for cuts, of which the coarser side has
-//! fewer, and find l or the newest of H, the same value on both sides.
+//! A store goes to the newest segment on either side. A fence adds a cut at the end of
+//! both. If the coarser side then forgets its oldest cut, (1) still holds; if the finer
+//! side does, it had at least as many cuts as the coarser side may have, so the coarser one
+//! forgets the same cut or never had it. Merging two segments appends the newer one to the
+//! older one, store by store, which is (2). A store that may leave on the finer side may
+//! leave on the coarser one: fewer cuts lie before it, with fewer fences, and within its
+//! segment it is either the oldest of H or in an S without a head before it; it stays in S
+//! exactly if the finer side holds another copy behind H. When a segment runs empty it does
+//! so on both sides, and the two cuts around it become one. Loads and atomics wait only for
+//! cuts and for stores to their place; they find l or the newest of H, the same value on
+//! both sides.
+//!
+//! The other rules keep the same cuts, heads and empty sets; only the contents of S differ:
+//! PD may hold more, and without l a load may find any store of S.
 
-use super::buffers::Part;
-use super::{Buffers, Entry, Loaded, Marker, Memory, Order, Rest, Stored};
+use super::buffers::Segment;
+use super::{Buffers, Entry, Loaded, Marker, Memory, Order, Stored, UnorderedStores};
 use crate::program::PlaceId;
 
 /// Buffers ⟨l, S, H⟩.
@@ -70,22 +74,22 @@ impl Memory for PartialCoherence {
     }
 
     fn store(&self, buffers: &mut Buffers, entry: Entry) -> Stored {
-        self.append(buffers.newest(), entry);
+        self.append(buffers.newest_segment(), entry);
         Stored::Pending
     }
 
     fn load(&self, buffers: &Buffers, place: PlaceId) -> Loaded {
-        let Some(part) = buffers.newest_with(place) else {
+        let Some(segment) = buffers.newest_segment_with(place) else {
             return Loaded::FromMemory;
         };
-        let Some(rest) = part.rest(place) else {
-            let newest = part.newest_in_head(place);
+        let Some(stores) = segment.unordered_at(place) else {
+            let newest = segment.newest_in_head(place);
             return Loaded::Pending(newest.map(|entry| entry.value).into_iter().collect());
         };
-        Loaded::Pending(match rest.latest {
+        Loaded::Pending(match stores.latest {
             Some(latest) => vec![latest.value],
             None => {
-                let mut values: Vec<_> = rest.set.iter().map(|entry| entry.value).collect();
+                let mut values: Vec<_> = stores.set.iter().map(|entry| entry.value).collect();
                 values.sort();
                 values.dedup();
                 values
@@ -95,34 +99,34 @@ impl Memory for PartialCoherence {
 
     fn flushes(&self, buffers: &Buffers, out: &mut Vec<(Entry, Buffers)>) {
         buffers.flush_heads(self.order, out);
-        for (index, part) in buffers.parts.iter().enumerate() {
-            for (at, rest) in part.rest.iter().enumerate() {
+        for (index, segment) in buffers.segments.iter().enumerate() {
+            for (at, stores) in segment.unordered.iter().enumerate() {
                 let behind_head = match self.order {
-                    Order::Tso => !part.head.is_empty(),
-                    Order::Pso => part.newest_in_head(rest.place).is_some(),
+                    Order::Tso => !segment.head.is_empty(),
+                    Order::Pso => segment.newest_in_head(stores.place).is_some(),
                 };
-                if !behind_head && buffers.may_leave(self.order, index, rest.place) {
-                    self.flush_rest(buffers, index, at, out);
+                if !behind_head && buffers.may_leave(self.order, index, stores.place) {
+                    self.flush_unordered(buffers, index, at, out);
                 }
             }
         }
     }
 
     /// At most [`most_markers`](PartialCoherence::most_markers) fences are pending. One more
-    /// finds the two oldest parts merged, which forgets the fence between them: the order of
-    /// their stores and what loads were waiting for.
+    /// finds the two oldest segments merged, which forgets the fence between them: the order
+    /// of their stores and what loads were waiting for.
     fn mark(&self, buffers: &mut Buffers, marker: Marker) {
-        let newest_is_empty = buffers.parts.last().is_some_and(Part::is_empty);
-        if buffers.parts.len() > self.most_markers() && !newest_is_empty {
-            let newer = buffers.parts.remove(1);
-            let older = &mut buffers.parts[0];
+        let newest_is_empty = buffers.segments.last().is_some_and(Segment::is_empty);
+        if buffers.segments.len() > self.most_markers() && !newest_is_empty {
+            let newer = buffers.segments.remove(1);
+            let older = &mut buffers.segments[0];
             newer
                 .head
                 .into_iter()
                 .for_each(|entry| self.append(older, entry));
-            for rest in newer.rest {
-                for entry in &rest.set {
-                    older.scatter(*entry, rest.latest);
+            for stores in newer.unordered {
+                for entry in &stores.set {
+                    older.add_unordered(*entry, stores.latest);
                 }
             }
         }
@@ -132,25 +136,28 @@ impl Memory for PartialCoherence {
 
 impl PartialCoherence {
     /// How many fences may be pending at once. It grows with k, so that refinement comes to
-    /// tell apart all parts of buffers whose length is bounded.
+    /// tell apart all segments of buffers whose length is bounded.
     fn most_markers(&self) -> usize {
         self.k.max(1)
     }
 
     /// Appends to the head while everything pending is there and it has room, otherwise
     /// to the set of the place.
-    fn append(&self, part: &mut Part, entry: Entry) {
+    fn append(&self, segment: &mut Segment, entry: Entry) {
         let (known, pending) = match self.order {
-            Order::Tso => (part.rest.is_empty(), part.head.len()),
+            Order::Tso => (segment.unordered.is_empty(), segment.head.len()),
             Order::Pso => {
-                let own = part.head.iter().filter(|other| other.place == entry.place);
-                (part.rest(entry.place).is_none(), own.count())
+                let own = segment
+                    .head
+                    .iter()
+                    .filter(|other| other.place == entry.place);
+                (segment.unordered_at(entry.place).is_none(), own.count())
             }
         };
         if known && pending < self.k {
-            part.push(self.order, entry);
+            segment.push(self.order, entry);
         } else {
-            part.scatter(
+            segment.add_unordered(
                 entry,
                 Some(entry).filter(|_| self.rule != SetRule::Unordered),
             );
@@ -158,20 +165,22 @@ impl PartialCoherence {
     }
 
     /// The ways in which one of the unordered stores to a place can leave.
-    fn flush_rest(
+    fn flush_unordered(
         &self,
         buffers: &Buffers,
         index: usize,
         at: usize,
         out: &mut Vec<(Entry, Buffers)>,
     ) {
-        let Rest { latest, set, .. } = &buffers.parts[index].rest[at];
+        let UnorderedStores { latest, set, .. } = &buffers.segments[index].unordered[at];
         let without = |gone: &dyn Fn(&Entry) -> bool| {
             let mut after = buffers.clone();
-            after.parts[index].rest[at].set.retain(|entry| !gone(entry));
-            if after.parts[index].rest[at].set.is_empty() {
-                after.parts[index].rest.remove(at);
-                after.tidy();
+            after.segments[index].unordered[at]
+                .set
+                .retain(|entry| !gone(entry));
+            if after.segments[index].unordered[at].set.is_empty() {
+                after.segments[index].unordered.remove(at);
+                after.canonicalise();
             }
             after
         };

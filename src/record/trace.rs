@@ -167,21 +167,21 @@ fn buffers(program: &Program, state: &Snapshot) -> Map<String, Json> {
 
 fn entries(program: &Program, buffers: &Buffers) -> Json {
     let mut all = Vec::new();
-    for (marker, stores, rest) in buffers.parts() {
-        if marker.store_store {
+    for segment in buffers.segments() {
+        if segment.marker.store_store {
             all.push(json!({ "fence": "ss" }));
         }
-        if marker.store_load {
+        if segment.marker.store_load {
             all.push(json!({ "fence": "sl" }));
         }
-        for store in stores {
+        for store in &segment.head {
             let place = &program.places[store.place.index()].name;
             all.push(json!({ "place": place, "value": store.value }));
         }
-        for rest in rest {
-            let place = &program.places[rest.place.index()].name;
-            let set: Vec<Value> = rest.set.iter().map(|entry| entry.value).collect();
-            let latest = rest.latest.map(|latest| latest.value);
+        for stores in &segment.unordered {
+            let place = &program.places[stores.place.index()].name;
+            let set: Vec<Value> = stores.set.iter().map(|entry| entry.value).collect();
+            let latest = stores.latest.map(|latest| latest.value);
             all.push(json!({ "place": place, "set": set, "latest": latest }));
         }
     }

@@ -133,7 +133,7 @@ fn chained() -> [Options; 3] {
 /// Whether some process of some state has this many pending fences.
 fn pending_at_once(found: &Exploration, fences: usize) -> bool {
     let configs = found.snapshots.iter().flat_map(|state| &state.configs);
-    configs.map(|config| config.buffers.parts().count()).max() > Some(fences)
+    configs.map(|config| config.buffers.segments().len()).max() > Some(fences)
 }
 
 #[test]

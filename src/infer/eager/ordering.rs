@@ -142,11 +142,11 @@ fn overtaking(
         definite: Vec::new(),
         sets: Vec::new(),
     };
-    for (_, head, rest) in config.buffers.parts() {
-        overtaking.definite.extend(labels(head));
-        for rest in rest {
-            let latest = rest.latest.and_then(|latest| latest.label);
-            overtaking.sets.push((labels(&rest.set), latest));
+    for segment in config.buffers.segments() {
+        overtaking.definite.extend(labels(&segment.head));
+        for stores in &segment.unordered {
+            let latest = stores.latest.and_then(|latest| latest.label);
+            overtaking.sets.push((labels(&stores.set), latest));
         }
     }
     overtaking.definite.sort();
