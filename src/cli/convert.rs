@@ -6,7 +6,7 @@ use super::streams::print;
 use super::{Exit, Failure};
 use crate::export;
 use crate::import::Format;
-use crate::lang::pretty;
+use crate::lang::unparse;
 use crate::program::{FenceKind, FenceSite};
 
 /// Prints a program in another language.
@@ -35,6 +35,6 @@ pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
 pub fn converted(input: &Input, fences: &[(FenceSite, FenceKind)]) -> String {
     let from = input.source.name();
     let name = from.rsplit(['/', '\\']).next().unwrap_or(from);
-    let text = pretty::print(&input.ast, fences);
+    let text = unparse(&input.ast, fences);
     format!("// From {}.\n\n{text}", name.replace(['\n', '\r'], " "))
 }

@@ -1,6 +1,6 @@
 //! The syntax tree of a `.fen` program. Every node knows where it stands in the source.
 
-use crate::program::{self, BinaryOp, FenceKind, UnaryOp, Value};
+use crate::program::{self, BinaryOp, FenceKind, PropertyKind, UnaryOp, Value};
 use crate::source::Span;
 
 /// A whole program, items in source order.
@@ -179,15 +179,17 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
     pub kind: PropertyKind,
+    pub predicate: Predicate,
     pub span: Span,
 }
 
+/// What a property speaks of.
 #[derive(Debug, Clone, PartialEq)]
-pub enum PropertyKind {
-    Mutex(Name),
-    Forbid(Expr),
-    Invariant(Expr),
-    Final(Expr),
+pub enum Predicate {
+    /// Of `mutex`: two processes are at this label.
+    TwoAt(Name),
+    /// Of all other properties.
+    Expr(Expr),
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -5,15 +5,15 @@ use crate::source::Span;
 
 /// The first `limit` diagnostics by position, and a count of the others.
 #[derive(Debug)]
-pub struct Report {
+pub struct Diagnostics {
     diagnostics: Vec<Diagnostic>,
     limit: usize,
     dropped: usize,
 }
 
-impl Report {
-    pub fn new(limit: usize) -> Report {
-        Report {
+impl Diagnostics {
+    pub fn new(limit: usize) -> Diagnostics {
+        Diagnostics {
             diagnostics: Vec::new(),
             limit,
             dropped: 0,
@@ -65,11 +65,11 @@ mod tests {
 
     #[test]
     fn sorted_and_capped() {
-        let mut report = Report::new(2);
+        let mut diagnostics = Diagnostics::new(2);
         for start in [5, 3, 9, 1] {
-            report.push(Diagnostic::error(Span::new(start, start + 1), "e"));
+            diagnostics.push(Diagnostic::error(Span::new(start, start + 1), "e"));
         }
-        let shown = report.finish();
+        let shown = diagnostics.finish();
         let spans: Vec<_> = shown.iter().map(|d| d.span.map(|s| s.start)).collect();
         assert_eq!(spans, [Some(1), Some(3), None]);
         assert_eq!(shown[2].message, "and 2 more errors");

@@ -4,14 +4,14 @@
 //! outer, and then what begins there, outer before inner; so braces and fences of nested
 //! statements that share an edge end up properly nested.
 
+use super::diagnostics::Diagnostics;
 use super::lexer::{Token, TokenKind, lex};
-use super::report::Report;
 use crate::program::{FenceKind, FenceSite, Side};
 use crate::source::{Source, Span};
 use std::collections::BTreeSet;
 
 /// The text of `source` with the fences typed in.
-pub fn print_with_fences(source: &Source, fences: &[(FenceSite, FenceKind)]) -> String {
+pub fn insert_fences(source: &Source, fences: &[(FenceSite, FenceKind)]) -> String {
     let layout = Layout::new(source);
     let mut insertions = layout.endings(fences);
     insertions.extend(layout.insides(fences));
@@ -51,7 +51,7 @@ impl<'a> Layout<'a> {
         let text = source.text();
         Layout {
             text,
-            tokens: lex(source, &mut Report::new(1)),
+            tokens: lex(source, &mut Diagnostics::new(1)),
             newline: if text.contains("\r\n") { "\r\n" } else { "\n" },
         }
     }

@@ -1,6 +1,6 @@
 //! Text to tokens.
 
-use super::report::Report;
+use super::diagnostics::Diagnostics;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Source, Span};
 
@@ -73,13 +73,13 @@ const LONGEST_NAME: usize = 128;
 
 const LARGEST_MAGNITUDE: u32 = 1 << 31;
 
-/// Splits `source` into tokens, the last of which is `End`; what is wrong goes to `report`.
-pub fn lex(source: &Source, report: &mut Report) -> Vec<Token> {
+/// Splits `source` into tokens, the last of which is `End`; what is wrong goes to `diagnostics`.
+pub fn lex(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Token> {
     let mut lexer = Lexer {
         text: source.text(),
         at: 0,
         tokens: Vec::new(),
-        report,
+        diagnostics,
     };
     if lexer.text.starts_with('\u{feff}') {
         lexer.at = '\u{feff}'.len_utf8();
@@ -95,7 +95,7 @@ struct Lexer<'a> {
     text: &'a str,
     at: usize,
     tokens: Vec<Token>,
-    report: &'a mut Report,
+    diagnostics: &'a mut Diagnostics,
 }
 
 impl<'a> Lexer<'a> {
@@ -131,7 +131,7 @@ impl<'a> Lexer<'a> {
 
     /// Reports `diagnostic` and leaves a token that the parser passes over in silence.
     fn bad(&mut self, diagnostic: Diagnostic, end: usize) {
-        self.report.push(diagnostic);
+        self.diagnostics.push(diagnostic);
         self.push(TokenKind::Bad, end);
     }
 
@@ -163,7 +163,7 @@ impl<'a> Lexer<'a> {
                 self.push(TokenKind::Int(magnitude), end);
             }
             _ => {
-                self.report.push(too_large(span));
+                self.diagnostics.push(too_large(span));
                 self.push(TokenKind::Int(0), end);
             }
         }
@@ -229,16 +229,16 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<TokenKind> {
-        let mut report = Report::new(20);
-        let tokens = lex(&Source::new("t", text), &mut report);
-        assert!(report.is_empty(), "{text}");
+        let mut diagnostics = Diagnostics::new(20);
+        let tokens = lex(&Source::new("t", text), &mut diagnostics);
+        assert!(diagnostics.is_empty(), "{text}");
         tokens.into_iter().map(|token| token.kind).collect()
     }
 
     fn errors(text: &str) -> Vec<(String, Span)> {
-        let mut report = Report::new(20);
-        lex(&Source::new("t", text), &mut report);
-        let errors = report.finish();
+        let mut diagnostics = Diagnostics::new(20);
+        lex(&Source::new("t", text), &mut diagnostics);
+        let errors = diagnostics.finish();
         errors
             .into_iter()
             .filter_map(|error| Some((error.message, error.span?)))

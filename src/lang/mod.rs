@@ -1,9 +1,12 @@
 //! The input language: text to syntax tree, checks, and back to text.
 
 pub mod ast;
+pub(crate) mod diagnostics;
+mod insert_fences;
 pub mod lexer;
 pub mod parser;
-pub mod pretty;
-pub mod printer;
-pub(crate) mod report;
 pub mod resolve;
+mod unparse;
+
+pub use insert_fences::insert_fences;
+pub use unparse::unparse;

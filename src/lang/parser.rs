@@ -10,8 +10,8 @@ mod item;
 mod stmt;
 
 use super::ast::{Ast, Name};
+use super::diagnostics::Diagnostics;
 use super::lexer::{Token, TokenKind, lex};
-use super::report::Report;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Source, Span};
 
@@ -30,21 +30,21 @@ pub fn parse(source: &Source) -> Result<Ast, Vec<Diagnostic>> {
         let message = "the file is larger than 256 MiB";
         return Err(vec![Diagnostic::error(Span::new(0, 0), message)]);
     }
-    let mut report = Report::new(MOST_ERRORS);
-    let tokens = lex(source, &mut report);
+    let mut diagnostics = Diagnostics::new(MOST_ERRORS);
+    let tokens = lex(source, &mut diagnostics);
     let mut parser = Parser {
         source,
         tokens,
         at: 0,
         depth: 0,
         last_error: None,
-        report,
+        diagnostics,
     };
     let ast = parser.program();
-    if parser.report.is_empty() {
+    if parser.diagnostics.is_empty() {
         Ok(ast)
     } else {
-        Err(parser.report.finish())
+        Err(parser.diagnostics.finish())
     }
 }
 
@@ -62,7 +62,7 @@ struct Parser<'a> {
     depth: u32,
     /// The token at which the last error was reported.
     last_error: Option<usize>,
-    report: Report,
+    diagnostics: Diagnostics,
 }
 
 const ITEM_KEYWORDS: [&str; 7] = [
@@ -249,7 +249,7 @@ impl Parser<'_> {
             _ => false,
         };
         if self.last_error != Some(self.at) && !reported_by_lexer {
-            self.report.push(diagnostic);
+            self.diagnostics.push(diagnostic);
         }
         self.last_error = Some(self.at);
         Reported

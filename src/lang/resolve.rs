@@ -14,7 +14,7 @@ mod process;
 mod property;
 
 use super::ast::{Ast, Item, Process};
-use super::report::Report;
+use super::diagnostics::Diagnostics;
 use crate::diagnostic::Diagnostic;
 use crate::program::{Domain, Initial, Value};
 use crate::source::Span;
@@ -90,7 +90,7 @@ pub const MOST_CHOICES: u64 = 65536;
 /// Checks a program, or says everything that is wrong with it.
 pub fn resolve(ast: &Ast) -> Result<Symbols, Vec<Diagnostic>> {
     let mut checker = Checker {
-        report: Report::new(MOST_ERRORS),
+        diagnostics: Diagnostics::new(MOST_ERRORS),
         suggestions: 0,
         globals: HashMap::new(),
         shared: Vec::new(),
@@ -103,8 +103,8 @@ pub fn resolve(ast: &Ast) -> Result<Symbols, Vec<Diagnostic>> {
     checker.declare_processes(ast);
     checker.check_code();
     checker.check_properties(ast);
-    if !checker.report.is_empty() {
-        return Err(checker.report.finish());
+    if !checker.diagnostics.is_empty() {
+        return Err(checker.diagnostics.finish());
     }
     let consts = checker.globals.iter();
     let consts = consts.filter_map(|(name, global)| match global.kind {
@@ -120,7 +120,7 @@ pub fn resolve(ast: &Ast) -> Result<Symbols, Vec<Diagnostic>> {
 
 /// What is known so far of the program `'a`.
 struct Checker<'a> {
-    report: Report,
+    diagnostics: Diagnostics,
     /// How many unknown names have been compared with all known ones.
     suggestions: u32,
     globals: HashMap<&'a str, Global>,
@@ -188,7 +188,7 @@ impl<'a> Checker<'a> {
         if processes == 0 {
             let start = Span::new(0, 0);
             let diagnostic = Diagnostic::error(start, "the program has no process");
-            self.report
+            self.diagnostics
                 .push(diagnostic.help("add one: `process p { … }`"));
         }
     }

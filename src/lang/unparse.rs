@@ -1,15 +1,15 @@
 //! A syntax tree as text, for programs that were not written in the native language.
 
 use super::ast::{
-    Ast, Block, Condition, Declaration, Expr, ExprKind, Init, Item, Member, Place, Process,
-    ProcessRef, Property, PropertyKind, Range, Stmt, StmtKind, Type,
+    Ast, Block, Condition, Declaration, Expr, ExprKind, Init, Item, Member, Place, Predicate,
+    Process, ProcessRef, Property, Range, Stmt, StmtKind, Type,
 };
-use super::printer::words;
+use super::insert_fences::words;
 use crate::program::{BinaryOp, FenceKind, FenceSite, Side, UnaryOp};
 use std::fmt::Write;
 
 /// The program as text, with these fences typed in.
-pub fn print(ast: &Ast, fences: &[(FenceSite, FenceKind)]) -> String {
+pub fn unparse(ast: &Ast, fences: &[(FenceSite, FenceKind)]) -> String {
     let mut printer = Printer {
         fences,
         out: String::new(),
@@ -351,11 +351,9 @@ fn place(place: &Place) -> String {
 }
 
 fn property(property: &Property) -> String {
-    match &property.kind {
-        PropertyKind::Mutex(label) => format!("mutex {};", label.text),
-        PropertyKind::Forbid(predicate) => format!("forbid {};", expr(predicate)),
-        PropertyKind::Invariant(predicate) => format!("invariant {};", expr(predicate)),
-        PropertyKind::Final(predicate) => format!("final {};", expr(predicate)),
+    match &property.predicate {
+        Predicate::TwoAt(label) => format!("{} {};", property.kind, label.text),
+        Predicate::Expr(predicate) => format!("{} {};", property.kind, expr(predicate)),
     }
 }
 

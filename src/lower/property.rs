@@ -2,21 +2,19 @@
 
 use super::Scope;
 use super::process::Labels;
-use crate::lang::ast::{self, ExprKind, ProcessRef, PropertyKind};
-use crate::program::{self, Atom, Expr, Loc, LocalId, Process, ProcessId, Property};
+use crate::lang::ast::{self, ExprKind, Predicate, ProcessRef};
+use crate::program::{Atom, Expr, Loc, LocalId, Process, ProcessId, Property};
 use std::collections::HashSet;
 
 /// The labels of one template that properties name.
 pub fn named_labels(properties: &[&ast::Property], template: &str) -> HashSet<String> {
     let mut named = HashSet::new();
     for property in properties {
-        match &property.kind {
-            PropertyKind::Mutex(label) => {
+        match &property.predicate {
+            Predicate::TwoAt(label) => {
                 named.insert(label.text.clone());
             }
-            PropertyKind::Forbid(expr)
-            | PropertyKind::Invariant(expr)
-            | PropertyKind::Final(expr) => observations(expr, &mut |kind| {
+            Predicate::Expr(expr) => observations(expr, &mut |kind| {
                 if let ExprKind::At { process, label } = kind
                     && process.name.text == template
                 {
@@ -59,25 +57,21 @@ pub fn lower(
 ) -> Vec<Property> {
     let mut lowered = Vec::new();
     for property in properties {
-        let world = World {
+        let names = PropertyScope {
             scope,
             processes,
             located,
         };
-        let (kind, predicate) = match &property.kind {
-            PropertyKind::Mutex(label) => {
-                let everywhere = world.positions(|_| true, &label.text);
-                let predicate = Expr::Atom(Atom::Crowd(everywhere));
-                (program::PropertyKind::Mutex, predicate)
+        let predicate = match &property.predicate {
+            Predicate::TwoAt(label) => {
+                Expr::Atom(Atom::Crowd(names.positions(|_| true, &label.text)))
             }
-            PropertyKind::Forbid(expr) => (program::PropertyKind::Forbid, world.expr(expr)),
-            PropertyKind::Invariant(expr) => (program::PropertyKind::Invariant, world.expr(expr)),
-            PropertyKind::Final(expr) => (program::PropertyKind::Final, world.expr(expr)),
+            Predicate::Expr(expr) => names.expr(expr),
         };
-        let labels = world.labels(&property.kind);
+        let labels = names.labels(&property.predicate);
         predicate.atoms(&mut |atom| mark_visible(atom, processes));
         lowered.push(Property {
-            kind,
+            kind: property.kind,
             predicate,
             span: property.span,
             labels,
@@ -96,13 +90,14 @@ fn mark_visible(atom: &Atom, processes: &mut [Process]) {
     }
 }
 
-struct World<'a> {
+/// What the names in a property mean.
+struct PropertyScope<'a> {
     scope: &'a Scope<'a>,
     processes: &'a [Process],
     located: &'a [Labels],
 }
 
-impl World<'_> {
+impl PropertyScope<'_> {
     fn expr(&self, expr: &ast::Expr) -> Expr<Atom> {
         expr.lowered(&|kind| match kind {
             ExprKind::Name(name) => match self.scope.constant(name) {
@@ -161,15 +156,13 @@ impl World<'_> {
 
     /// The labels a property names and where they stand, for the check that something
     /// reaches them.
-    fn labels(&self, kind: &PropertyKind) -> Vec<(String, Vec<(ProcessId, Loc)>)> {
+    fn labels(&self, predicate: &Predicate) -> Vec<(String, Vec<(ProcessId, Loc)>)> {
         let mut labels = Vec::new();
-        match kind {
-            PropertyKind::Mutex(label) => {
+        match predicate {
+            Predicate::TwoAt(label) => {
                 labels.push((label.text.clone(), self.positions(|_| true, &label.text)));
             }
-            PropertyKind::Forbid(expr)
-            | PropertyKind::Invariant(expr)
-            | PropertyKind::Final(expr) => observations(expr, &mut |kind| {
+            Predicate::Expr(expr) => observations(expr, &mut |kind| {
                 if let ExprKind::At { process, label } = kind {
                     let chosen = self.chosen(process);
                     let positions = self.positions(|id| chosen.contains(&id), &label.text);

@@ -5,7 +5,7 @@ use super::{Section, charts, timeline};
 use crate::experiment::{CellOutcome, Entry};
 use crate::fences::{self, FencePlace};
 use crate::infer::Optimality;
-use crate::lang::printer::print_with_fences;
+use crate::lang::insert_fences;
 use crate::lower::compile;
 use crate::memory::Model;
 use crate::program::{FenceKind, FenceSite, Program, Side};
@@ -143,7 +143,7 @@ fn version(
         Some(mut sites) => {
             sites.sort();
             sites.dedup();
-            print_with_fences(source, &sites)
+            insert_fences(source, &sites)
         }
         // The words below the source say where they stand.
         None => source.text().to_string(),

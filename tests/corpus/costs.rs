@@ -2,7 +2,7 @@
 
 use fencesmith::infer::hitting::Costs;
 use fencesmith::infer::{self, AllowedGaps, Conclusion, EngineKind, Inference, Optimality};
-use fencesmith::lang::printer::print_with_fences;
+use fencesmith::lang::insert_fences;
 use fencesmith::limits::Monitor;
 use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::{FenceKind, PointSet, Program};
@@ -44,7 +44,7 @@ fn check_printed(
         .iter()
         .map(|point| program.points[point.index()].sites[0]);
     let sites: Vec<_> = sites.map(|site| (site, FenceKind::Full)).collect();
-    let text = print_with_fences(source, &sites);
+    let text = insert_fences(source, &sites);
     let printed = Source::new(source.name(), text.clone());
     let printed = programs::program(&printed).fenced(&PointSet::new());
     for model in [Model::Sc, model] {

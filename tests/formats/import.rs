@@ -5,8 +5,8 @@ use fencesmith::diagnostic::{Diagnostic, render};
 use fencesmith::export;
 use fencesmith::import::{self, Format, trencher::Together};
 use fencesmith::lang::parser::parse;
-use fencesmith::lang::pretty;
 use fencesmith::lang::resolve::resolve;
+use fencesmith::lang::unparse;
 use fencesmith::lower::{compile, lower};
 use fencesmith::memory::Model;
 use fencesmith::program::Program;
@@ -27,9 +27,9 @@ fn judged(program: &Program, model: Model, bound: usize) -> (Verdict, u64) {
 /// Prints a tree in the native language, reads it again and compares everything that can
 /// be seen: outcomes and numbers of states, with and without fusing.
 fn same_when_printed(ast: &fencesmith::lang::ast::Ast) {
-    let text = pretty::print(ast, &[]);
+    let text = unparse(ast, &[]);
     let again = parse(&Source::new("printed.fen", text.clone())).expect(&text);
-    assert_eq!(pretty::print(&again, &[]), text, "printing is stable");
+    assert_eq!(unparse(&again, &[]), text, "printing is stable");
     let (first, second) = (foreign::program(ast), foreign::program(&again));
     for model in MODELS {
         assert_eq!(
@@ -393,7 +393,7 @@ fn harmless(format: Format, text: &str) -> bool {
     match read {
         Ok((program, ast)) => {
             points_are_apart(&program, text);
-            let printed = pretty::print(&ast, &[]);
+            let printed = unparse(&ast, &[]);
             let again = parse(&Source::new("printed.fen", printed.clone()));
             let again = again.and_then(|ast| resolve(&ast).map(|_| ()));
             if let Err(errors) = again {

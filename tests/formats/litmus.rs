@@ -3,7 +3,7 @@
 
 use fencesmith::import::litmus::{Test, read};
 use fencesmith::lang::parser::parse;
-use fencesmith::lang::pretty;
+use fencesmith::lang::unparse;
 use fencesmith::limits::{Limits, Monitor};
 use fencesmith::litmus::{Finals, LitmusOptions, Runnable};
 use fencesmith::memory::{Atomics, Model};
@@ -142,9 +142,9 @@ fn converted_tests_have_the_same_final_states() {
 }
 
 fn same_when_converted(test: &Test) {
-    let text = pretty::print(&test.ast, &[]);
+    let text = unparse(&test.ast, &[]);
     let ast = parse(&Source::new("converted.fen", text.clone())).expect(&text);
-    assert_eq!(pretty::print(&ast, &[]), text);
+    assert_eq!(unparse(&ast, &[]), text);
     let converted = Test {
         ast,
         ..test.clone()

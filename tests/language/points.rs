@@ -3,7 +3,7 @@
 //! written.
 
 use fencesmith::fences;
-use fencesmith::lang::printer::print_with_fences;
+use fencesmith::lang::insert_fences;
 use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
 use fencesmith::memory::step::Config;
@@ -101,7 +101,7 @@ impl Case {
     fn check(&self, fences: &[(PointId, FenceSite)], model: Model) -> Tally {
         let points: PointSet = fences.iter().map(|(point, _)| *point).collect();
         let sites = fences.iter().map(|(_, site)| (*site, FenceKind::Full));
-        let text = print_with_fences(&self.source, &sites.collect::<Vec<_>>());
+        let text = insert_fences(&self.source, &sites.collect::<Vec<_>>());
         let typed = program(&Source::new("typed.fen", text.clone()));
         let waits = self.whole.fenced(&points);
         let typed = typed.fenced(&PointSet::new());

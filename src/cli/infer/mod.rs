@@ -16,7 +16,7 @@ use crate::infer::hitting::Costs;
 use crate::infer::{
     Conclusion, EngineKind, InferOptions, OrderingRules, Placement, allowed, infer,
 };
-use crate::lang::printer::print_with_fences;
+use crate::lang::insert_fences;
 use crate::memory::{Abstraction, AbstractionKind, Semantics};
 use crate::program::{PointId, Program};
 use crate::report::infer::{InferReport, Request};
@@ -236,7 +236,7 @@ impl InferAnswer<'_> {
         sites.sort();
         sites.dedup();
         match self.input.format {
-            Format::Fen => print_with_fences(self.source, &sites),
+            Format::Fen => insert_fences(self.source, &sites),
             _ => converted(self.input, &sites),
         }
     }

@@ -20,9 +20,9 @@ use super::build;
 use super::names::Names;
 use super::scan::{Read, hinted};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Ast, Expr, Item, Property, PropertyKind};
-use crate::lang::report::Report;
-use crate::program::BinaryOp;
+use crate::lang::ast::{Ast, Expr, Item, Predicate, Property};
+use crate::lang::diagnostics::Diagnostics;
+use crate::program::{BinaryOp, PropertyKind};
 use crate::source::{Source, Span};
 use instruction::Code;
 use sections::{Sections, Target};
@@ -45,16 +45,16 @@ pub struct Test {
 
 /// Reads a test, or says what is wrong with it.
 pub fn read(source: &Source) -> Result<Test, Vec<Diagnostic>> {
-    let mut report = Report::new(20);
-    let sections = match sections::read(source, &mut report) {
+    let mut diagnostics = Diagnostics::new(20);
+    let sections = match sections::read(source, &mut diagnostics) {
         Ok(sections) => sections,
         Err(error) => {
-            report.push(*error);
-            return Err(report.finish());
+            diagnostics.push(*error);
+            return Err(diagnostics.finish());
         }
     };
-    let test = Translation::new(&sections).test(&mut report);
-    test.ok_or_else(|| report.finish())
+    let test = Translation::new(&sections).test(&mut diagnostics);
+    test.ok_or_else(|| diagnostics.finish())
 }
 
 /// The names of the program that comes from a test.
@@ -76,8 +76,8 @@ impl<'s> Translation<'s> {
         }
     }
 
-    /// The test, unless something is wrong with it, which goes to the report.
-    fn test(mut self, report: &mut Report) -> Option<Test> {
+    /// The test, unless something is wrong with it, which goes to the diagnostics.
+    fn test(mut self, diagnostics: &mut Diagnostics) -> Option<Test> {
         let sections = self.sections;
         for (column, &(_, span)) in sections.processes.iter().enumerate() {
             let name = self.names.fresh(&format!("P{column}"));
@@ -86,12 +86,12 @@ impl<'s> Translation<'s> {
         for row in &sections.rows {
             for (code, cell) in self.processes.iter_mut().zip(row) {
                 if let Err(error) = instruction::read(&sections.text, *cell, code) {
-                    report.push(*error);
+                    diagnostics.push(*error);
                 }
             }
         }
         for code in &self.processes {
-            code.check_labels(report);
+            code.check_labels(diagnostics);
         }
         let mut mentioned: Vec<(Observed, Span)> = Vec::new();
         for condition in sections.filter.iter().chain([&sections.condition]) {
@@ -103,11 +103,11 @@ impl<'s> Translation<'s> {
         mentioned.extend(initial.map(|(target, _, span)| (target.clone(), *span)));
         for (observed, span) in &mentioned {
             if let Err(error) = self.mention(observed, *span) {
-                report.push(*error);
+                diagnostics.push(*error);
             }
         }
-        self.check_initial(report);
-        if !report.is_empty() {
+        self.check_initial(diagnostics);
+        if !diagnostics.is_empty() {
             return None;
         }
         let code = std::mem::take(&mut self.processes);
@@ -174,13 +174,13 @@ impl<'s> Translation<'s> {
     }
 
     /// Reports what is initialised twice, and differently.
-    fn check_initial(&self, report: &mut Report) {
+    fn check_initial(&self, diagnostics: &mut Diagnostics) {
         let mut seen: BTreeMap<&Target, i32> = BTreeMap::new();
         for (target, value, span) in &self.sections.initial {
             let Some(value) = *value else { continue };
             if *seen.entry(target).or_insert(value) != value {
                 let message = format!("{target} has two initial values");
-                report.push(Diagnostic::error(*span, message));
+                diagnostics.push(Diagnostic::error(*span, message));
             }
         }
     }
@@ -214,7 +214,8 @@ impl<'s> Translation<'s> {
             )));
         }
         items.push(Item::Property(Property {
-            kind: PropertyKind::Final(self.claim(locals)),
+            kind: PropertyKind::Final,
+            predicate: Predicate::Expr(self.claim(locals)),
             span: sections.claim,
         }));
         Ast { items }

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::import::scan::{
     Cursor, Read, Token, TokenKind, blank_comments, hinted, shortened, tokens, wrong,
 };
-use crate::lang::report::Report;
+use crate::lang::diagnostics::Diagnostics;
 use crate::source::{Source, Span};
 
 /// What has an initial value.
@@ -40,8 +40,8 @@ const TYPES: [&str; 9] = [
     "int", "long", "unsigned", "int32_t", "int64_t", "uint32_t", "uint64_t", "uint8_t", "uint16_t",
 ];
 
-/// Cuts a file into its parts. Independent errors go to the report.
-pub fn read(source: &Source, report: &mut Report) -> Read<Sections> {
+/// Cuts a file into its parts. Independent errors go to the diagnostics.
+pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Read<Sections> {
     let text = blank_comments(source.text(), "(*", "*)", true)?;
     let text = blank_comments(&text, "<<", ">>", false)?;
     let mut at = text
@@ -62,8 +62,8 @@ pub fn read(source: &Source, report: &mut Report) -> Read<Sections> {
         ));
     };
     let closing = opening + length;
-    let initial = initial_state(&text[..closing], opening + 1, arch, report);
-    let (processes, rows, end) = table(&text, closing + 1, report)?;
+    let initial = initial_state(&text[..closing], opening + 1, arch, diagnostics);
+    let (processes, rows, end) = table(&text, closing + 1, diagnostics)?;
     let mut sections = Sections {
         name,
         arch,
@@ -174,12 +174,12 @@ fn initial_state(
     text: &str,
     start: usize,
     arch: Arch,
-    report: &mut Report,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<(Target, Option<i32>, Span)> {
     let tokens = match tokens(text, start) {
         Ok(tokens) => tokens,
         Err(error) => {
-            report.push(*error);
+            diagnostics.push(*error);
             return Vec::new();
         }
     };
@@ -191,7 +191,7 @@ fn initial_state(
         }
         match initial_item(&mut cursor, arch) {
             Ok(entry) => initial.push(entry),
-            Err(error) => report.push(*error),
+            Err(error) => diagnostics.push(*error),
         }
     }
     initial
@@ -230,7 +230,7 @@ fn ends_table(word: &str) -> bool {
 type Table = (Vec<(String, Span)>, Vec<Vec<Span>>, usize);
 
 /// The rows of code; the first names the processes.
-fn table(text: &str, mut at: usize, report: &mut Report) -> Read<Table> {
+fn table(text: &str, mut at: usize, diagnostics: &mut Diagnostics) -> Read<Table> {
     let mut processes: Vec<(String, Span)> = Vec::new();
     let mut rows = Vec::new();
     loop {
@@ -272,7 +272,7 @@ fn table(text: &str, mut at: usize, report: &mut Report) -> Read<Table> {
                 if cells.len() == 1 { "" } else { "s" },
                 processes.len()
             );
-            report.push(Diagnostic::error(Span::new(at, at + length), message));
+            diagnostics.push(Diagnostic::error(Span::new(at, at + length), message));
         } else {
             rows.push(cells);
         }

@@ -6,18 +6,18 @@ use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::import::names::Names;
 use crate::lang::ast::{Condition, Expr, Place, Process, Stmt, StmtKind, Type};
-use crate::lang::report::Report;
+use crate::lang::diagnostics::Diagnostics;
 use crate::program::{BinaryOp, UnaryOp};
 use crate::source::Span;
 use std::collections::BTreeMap;
 
 impl Code {
     /// Reports jumps to nowhere.
-    pub fn check_labels(&self, report: &mut Report) {
+    pub fn check_labels(&self, diagnostics: &mut Diagnostics) {
         for (label, at, _) in self.jumps() {
             if !self.labels.contains_key(label) {
                 let message = format!("unknown label '{label}'");
-                report.push(Diagnostic::error(at, message));
+                diagnostics.push(Diagnostic::error(at, message));
             }
         }
     }

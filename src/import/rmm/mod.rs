@@ -22,12 +22,12 @@ pub use parse::RESERVED;
 use super::scan::{Cursor, blank_comments, tokens};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::Ast;
-use crate::lang::report::Report;
+use crate::lang::diagnostics::Diagnostics;
 use crate::source::Source;
 
 /// Reads a machine, or says what is wrong with it.
 pub fn read(source: &Source) -> Result<Ast, Vec<Diagnostic>> {
-    let mut report = Report::new(20);
+    let mut diagnostics = Diagnostics::new(20);
     let parsed = blank_comments(source.text(), "/*", "*/", false).and_then(|text| {
         let tokens = macros::expand(&tokens(&text, 0)?)?;
         parse::machine(&mut Cursor::new(&tokens))
@@ -35,10 +35,10 @@ pub fn read(source: &Source) -> Result<Ast, Vec<Diagnostic>> {
     match parsed {
         Err(error) => Err(vec![*error]),
         Ok(machine) => {
-            let ast = translate::machine(&machine, &mut report);
-            match report.is_empty() {
+            let ast = translate::machine(&machine, &mut diagnostics);
+            match diagnostics.is_empty() {
                 true => Ok(ast),
-                false => Err(report.finish()),
+                false => Err(diagnostics.finish()),
             }
         }
     }

@@ -6,7 +6,7 @@ use super::tree::{How, Kind, Location, Statement};
 use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::lang::ast::{Block, Condition, Expr, ExprKind, Member, Stmt, StmtKind};
-use crate::lang::report::Report;
+use crate::lang::diagnostics::Diagnostics;
 use crate::program;
 use crate::program::{BinaryOp, Domain, FenceKind};
 use crate::source::Span;
@@ -15,17 +15,17 @@ use crate::source::Span;
 pub struct Body<'b, 'm> {
     pub(super) text: &'b Text<'m>,
     pub(super) world: &'b World<'m>,
-    report: &'b mut Report,
+    diagnostics: &'b mut Diagnostics,
     /// The values that the scratch local takes.
     scratch: Option<Domain>,
 }
 
 impl<'b, 'm> Body<'b, 'm> {
-    pub fn new(text: &'b Text<'m>, world: &'b World<'m>, report: &'b mut Report) -> Self {
+    pub fn new(text: &'b Text<'m>, world: &'b World<'m>, diagnostics: &'b mut Diagnostics) -> Self {
         Body {
             text,
             world,
-            report,
+            diagnostics,
             scratch: None,
         }
     }
@@ -172,7 +172,7 @@ impl<'b, 'm> Body<'b, 'm> {
     }
 
     pub(super) fn wrong(&mut self, span: Span, message: String) {
-        self.report.push(Diagnostic::error(span, message));
+        self.diagnostics.push(Diagnostic::error(span, message));
     }
 
     /// The local that a register is, and its domain.
@@ -309,7 +309,7 @@ impl<'b, 'm> Body<'b, 'm> {
     fn locked(&mut self, branches: &[Vec<Statement>], span: Span) -> Stmt {
         if !branches.iter().any(|branch| writes(branch)) {
             let message = "a locked block that writes nothing is not supported".to_string();
-            self.report.push(
+            self.diagnostics.push(
                 Diagnostic::error(span, message)
                     .help("without a write it does not wait for the buffers; leave `locked` out"),
             );

@@ -6,11 +6,11 @@ use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::import::names::Names;
 use crate::lang::ast::{
-    self, Ast, Declaration, Expr, ExprKind, Init, Item, Name, Parameter, ProcessRef, Property,
-    PropertyKind, Range,
+    self, Ast, Declaration, Expr, ExprKind, Init, Item, Name, Parameter, Predicate, ProcessRef,
+    Property, Range,
 };
-use crate::lang::report::Report;
-use crate::program::{BinaryOp, Domain};
+use crate::lang::diagnostics::Diagnostics;
+use crate::program::{BinaryOp, Domain, PropertyKind};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,34 +38,34 @@ impl Owned<'_> {
     }
 }
 
-/// A machine as a program; what is wrong goes to the report.
-pub fn machine(machine: &Machine, report: &mut Report) -> Ast {
+/// A machine as a program; what is wrong goes to the diagnostics.
+pub fn machine(machine: &Machine, diagnostics: &mut Diagnostics) -> Ast {
     let mut names = Names::native();
-    let world = world(machine, &mut names, report);
+    let world = world(machine, &mut names, diagnostics);
     let mut items: Vec<Item> = Vec::new();
     for (variable, native) in &world.globals {
         let init = initial(variable, variable.span);
         items.push(shared(variable.domain, native, None, init, variable.span));
     }
     for owned in world.owned.values() {
-        items.extend(owned_item(owned, world.processes, report));
+        items.extend(owned_item(owned, world.processes, diagnostics));
     }
     let mut labels = Vec::new();
     let mut first = 0;
     for process in &machine.processes {
         let name = names.fresh(&format!("P{first}"));
-        let text = Text::new(process, name, first, &names, report);
-        items.push(Item::Process(text.process(process, &world, report)));
+        let text = Text::new(process, name, first, &names, diagnostics);
+        items.push(Item::Process(text.process(process, &world, diagnostics)));
         first += process.copies;
         labels.push(text);
     }
     for tuple in &machine.forbidden {
-        items.extend(property(tuple, &labels, report).map(Item::Property));
+        items.extend(property(tuple, &labels, diagnostics).map(Item::Property));
     }
     Ast { items }
 }
 
-fn world<'m>(machine: &'m Machine, names: &mut Names, report: &mut Report) -> World<'m> {
+fn world<'m>(machine: &'m Machine, names: &mut Names, diagnostics: &mut Diagnostics) -> World<'m> {
     let globals = machine.globals.iter();
     let globals = globals.map(|global| (global, names.fresh(&global.name)));
     let globals = globals.collect();
@@ -84,7 +84,7 @@ fn world<'m>(machine: &'m Machine, names: &mut Names, report: &mut Report) -> Wo
                     variable.name, variable.domain, entry.domain
                 );
                 let help = "give it one domain in all processes, or other names";
-                report.push(Diagnostic::error(variable.span, message).help(help));
+                diagnostics.push(Diagnostic::error(variable.span, message).help(help));
             }
             let copies = first..first + process.copies;
             entry.owners.extend(copies.map(|copy| (copy, variable)));
@@ -116,7 +116,7 @@ fn shared(domain: Domain, name: &str, len: Option<Expr>, init: Option<Init>, spa
     Item::Shared(build::declare(ty, vec![variable], span))
 }
 
-fn owned_item(owned: &Owned, processes: u32, report: &mut Report) -> Option<Item> {
+fn owned_item(owned: &Owned, processes: u32, diagnostics: &mut Diagnostics) -> Option<Item> {
     let first = owned.owners.values().next()?;
     let span = first.span;
     if !owned.is_array() {
@@ -135,7 +135,7 @@ fn owned_item(owned: &Owned, processes: u32, report: &mut Report) -> Option<Item
         if cells.is_none() {
             let message = format!("'{}' starts as `*` in some processes only", first.name);
             let help = "let it start as `*` in all processes or in none";
-            report.push(Diagnostic::error(span, message).help(help));
+            diagnostics.push(Diagnostic::error(span, message).help(help));
         }
         cells.map(|cells| Init::Cells(cells, span))
     };
@@ -162,7 +162,7 @@ impl<'m> Text<'m> {
         name: String,
         first: u32,
         globals: &Names,
-        report: &mut Report,
+        diagnostics: &mut Diagnostics,
     ) -> Text<'m> {
         let mut names = globals.clone();
         let registers = process.registers.iter();
@@ -178,45 +178,50 @@ impl<'m> Text<'m> {
             labels: BTreeMap::new(),
             scratch: names.fresh("tmp"),
         };
-        text.collect(&process.body, &mut Names::native(), report);
+        text.collect(&process.body, &mut Names::native(), diagnostics);
         text
     }
 
     /// Enters the labels of statements, however deep they stand.
-    fn collect(&mut self, body: &'m [Statement], names: &mut Names, report: &mut Report) {
+    fn collect(&mut self, body: &'m [Statement], names: &mut Names, diagnostics: &mut Diagnostics) {
         for statement in body {
             if let Some((label, span)) = &statement.label {
                 let native = names.fresh(label);
                 if let Some((_, first)) = self.labels.insert(label, (native, *span)) {
                     let error = Diagnostic::error(*span, format!("duplicate label '{label}'"));
-                    report.push(error.related(first, "first placed here"));
+                    diagnostics.push(error.related(first, "first placed here"));
                 }
             }
             match &statement.kind {
                 Kind::If {
                     then, otherwise, ..
                 } => {
-                    self.collect(std::slice::from_ref(then), names, report);
+                    self.collect(std::slice::from_ref(then), names, diagnostics);
                     if let Some(otherwise) = otherwise {
-                        self.collect(std::slice::from_ref(otherwise), names, report);
+                        self.collect(std::slice::from_ref(otherwise), names, diagnostics);
                     }
                 }
                 Kind::While { body, .. } => {
-                    self.collect(std::slice::from_ref(body), names, report);
+                    self.collect(std::slice::from_ref(body), names, diagnostics);
                 }
                 Kind::Either(branches) | Kind::Locked(branches) => {
                     for branch in branches {
-                        self.collect(branch, names, report);
+                        self.collect(branch, names, diagnostics);
                     }
                 }
-                Kind::Block(body) => self.collect(body, names, report),
+                Kind::Block(body) => self.collect(body, names, diagnostics),
                 _ => {}
             }
         }
     }
 
-    fn process(&self, process: &Process, world: &World, report: &mut Report) -> ast::Process {
-        let mut body = Body::new(self, world, report);
+    fn process(
+        &self,
+        process: &Process,
+        world: &World,
+        diagnostics: &mut Diagnostics,
+    ) -> ast::Process {
+        let mut body = Body::new(self, world, diagnostics);
         let statements = body.statements(&process.body);
         let scratch = body.scratch_domain();
         let mut locals: Vec<(Domain, Declaration)> = Vec::new();
@@ -260,7 +265,7 @@ impl<'m> Text<'m> {
 }
 
 /// No reachable state has every process at the labels of a tuple.
-fn property(tuple: &Tuple, texts: &[Text], report: &mut Report) -> Option<Property> {
+fn property(tuple: &Tuple, texts: &[Text], diagnostics: &mut Diagnostics) -> Option<Property> {
     let processes: u32 = texts.iter().map(|text| text.copies).sum();
     if tuple.labels.len() != processes as usize {
         let message = format!(
@@ -268,7 +273,7 @@ fn property(tuple: &Tuple, texts: &[Text], report: &mut Report) -> Option<Proper
             tuple.labels.len()
         );
         let help = "a tuple has one label or `*` for each process; tuples are separated by `;`";
-        report.push(Diagnostic::error(tuple.span, message).help(help));
+        diagnostics.push(Diagnostic::error(tuple.span, message).help(help));
         return None;
     }
     let mut positions = Vec::new();
@@ -281,7 +286,7 @@ fn property(tuple: &Tuple, texts: &[Text], report: &mut Report) -> Option<Proper
         };
         let Some((native, _)) = text.labels.get(label.as_str()) else {
             let message = format!("process {copy} has no label '{label}'");
-            report.push(Diagnostic::error(*span, message));
+            diagnostics.push(Diagnostic::error(*span, message));
             continue;
         };
         let index = text.parameter.as_ref().map(|_| {
@@ -299,7 +304,8 @@ fn property(tuple: &Tuple, texts: &[Text], report: &mut Report) -> Option<Proper
     let everywhere = build::expr(ExprKind::Bool(true), tuple.span);
     let predicate = build::chain(BinaryOp::And, positions).unwrap_or(everywhere);
     Some(Property {
-        kind: PropertyKind::Forbid(predicate),
+        kind: PropertyKind::Forbid,
+        predicate: Predicate::Expr(predicate),
         span: tuple.span,
     })
 }

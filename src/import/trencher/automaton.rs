@@ -7,22 +7,22 @@ use crate::import::build;
 use crate::import::names::Names;
 use crate::import::scan::shortened;
 use crate::lang::ast::{
-    Ast, Expr, ExprKind, Item, Place, ProcessRef, Property, PropertyKind, Stmt, StmtKind, Type,
+    Ast, Expr, ExprKind, Item, Place, Predicate, ProcessRef, Property, Stmt, StmtKind, Type,
     Variable,
 };
-use crate::lang::report::Report;
-use crate::program::{BinaryOp, FenceKind};
+use crate::lang::diagnostics::Diagnostics;
+use crate::program::{BinaryOp, FenceKind, PropertyKind};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The memory of a program that does not say how much it needs.
 const DEFAULT_SIZE: i32 = 10;
 
-/// The program of the threads; what is wrong goes to the report.
-pub fn translate(file: &File, forbid: &[Together], report: &mut Report) -> Ast {
+/// The program of the threads; what is wrong goes to the diagnostics.
+pub fn translate(file: &File, forbid: &[Together], diagnostics: &mut Diagnostics) -> Ast {
     let mut names = Names::native();
     let memory = names.fresh("mem");
-    let size = size(file, report);
+    let size = size(file, diagnostics);
     let start = file.threads[0].name.span;
     let variable = Variable {
         name: build::name(&memory, start),
@@ -58,19 +58,19 @@ pub fn translate(file: &File, forbid: &[Together], report: &mut Report) -> Ast {
             .filter(|(owner, _)| owner == thread.name.text)
             .map(|(_, state)| state.as_str())
             .collect();
-        let statements = automaton.statements(&registers, &named, report);
+        let statements = automaton.statements(&registers, &named, diagnostics);
         let process = build::process(name, vec![declared], statements, span);
         items.push(Item::Process(process));
         all.push((name, automaton));
     }
     for together in forbid {
-        items.extend(property(file, &all, together, report).map(Item::Property));
+        items.extend(property(file, &all, together, diagnostics).map(Item::Property));
     }
     Ast { items }
 }
 
 /// The number of cells: as many as are addressed by numbers, or as declared.
-fn size(file: &File, report: &mut Report) -> i32 {
+fn size(file: &File, diagnostics: &mut Diagnostics) -> i32 {
     let limit = file.size.unwrap_or(DEFAULT_SIZE);
     let mut largest = 0;
     let transitions = file.threads.iter().flat_map(|t| &t.transitions);
@@ -84,7 +84,7 @@ fn size(file: &File, report: &mut Report) -> i32 {
             ExprKind::Int(address_value) if !(0..limit).contains(&address_value) => {
                 let message = format!("the address {address_value} lies outside memory");
                 let help = format!("addresses are 0 to {}; see `memory_size`", limit - 1);
-                report.push(Diagnostic::error(address.span, message).help(help));
+                diagnostics.push(Diagnostic::error(address.span, message).help(help));
             }
             ExprKind::Int(value) => largest = largest.max(value + 1),
             _ => largest = limit,
@@ -133,7 +133,7 @@ fn property(
     file: &File,
     threads: &[(&String, Automaton)],
     together: &Together,
-    report: &mut Report,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Property> {
     let mut positions = Vec::new();
     let mut last = None;
@@ -150,7 +150,7 @@ fn property(
                 Some(_) => format!("'{}' has no state '{}'", shortened(owner), shortened(state)),
             };
             let at = index.map_or(Span::new(0, 0), |index| file.threads[index].name.span);
-            report.push(Diagnostic::error(at, message));
+            diagnostics.push(Diagnostic::error(at, message));
             return None;
         };
         last = Some(at);
@@ -163,7 +163,8 @@ fn property(
         positions.push(build::expr(ExprKind::At { process, label }, at));
     }
     Some(Property {
-        kind: PropertyKind::Forbid(build::chain(BinaryOp::And, positions)?),
+        kind: PropertyKind::Forbid,
+        predicate: Predicate::Expr(build::chain(BinaryOp::And, positions)?),
         span: last?,
     })
 }
@@ -260,7 +261,7 @@ impl<'f> Automaton<'f> {
         &self,
         registers: &BTreeMap<&str, String>,
         named: &BTreeSet<&str>,
-        report: &mut Report,
+        diagnostics: &mut Diagnostics,
     ) -> Vec<Stmt> {
         let order = self.order();
         let mut statements = Vec::new();
@@ -314,7 +315,7 @@ impl<'f> Automaton<'f> {
         }
         // A locked part that is refused leaves its `unlock` behind.
         let all = if errors.is_empty() { unlocks } else { errors };
-        all.into_iter().for_each(|error| report.push(error));
+        all.into_iter().for_each(|error| diagnostics.push(error));
         statements
     }
 

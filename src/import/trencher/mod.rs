@@ -10,7 +10,7 @@ mod parse;
 
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::Ast;
-use crate::lang::report::Report;
+use crate::lang::diagnostics::Diagnostics;
 use crate::source::Source;
 use std::str::FromStr;
 
@@ -37,13 +37,13 @@ impl FromStr for Together {
 
 /// Reads automata, or says what is wrong with them.
 pub fn read(source: &Source, forbid: &[Together]) -> Result<Ast, Vec<Diagnostic>> {
-    let mut report = Report::new(20);
-    let file = parse::file(source, &mut report);
-    if report.is_empty() {
-        let ast = automaton::translate(&file, forbid, &mut report);
-        if report.is_empty() {
+    let mut diagnostics = Diagnostics::new(20);
+    let file = parse::file(source, &mut diagnostics);
+    if diagnostics.is_empty() {
+        let ast = automaton::translate(&file, forbid, &mut diagnostics);
+        if diagnostics.is_empty() {
             return Ok(ast);
         }
     }
-    Err(report.finish())
+    Err(diagnostics.finish())
 }

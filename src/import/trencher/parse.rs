@@ -4,7 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::import::scan::{DEEPEST, Read, hinted, shortened, wrong};
 use crate::lang::ast::Expr;
-use crate::lang::report::Report;
+use crate::lang::diagnostics::Diagnostics;
 use crate::program::{BinaryOp, UnaryOp};
 use crate::source::{Source, Span};
 
@@ -46,8 +46,8 @@ pub enum Instruction<'a> {
     Noop,
 }
 
-/// Reads a file; what is wrong goes to the report.
-pub fn file<'a>(source: &'a Source, report: &mut Report) -> File<'a> {
+/// Reads a file; what is wrong goes to the diagnostics.
+pub fn file<'a>(source: &'a Source, diagnostics: &mut Diagnostics) -> File<'a> {
     let mut file = File {
         size: None,
         threads: Vec::new(),
@@ -61,16 +61,16 @@ pub fn file<'a>(source: &'a Source, report: &mut Report) -> File<'a> {
             continue;
         }
         if let Err(error) = read_line(&words, &mut file, &mut open) {
-            report.push(*error);
+            diagnostics.push(*error);
         }
     }
     if let (true, Some(thread)) = (open, file.threads.last()) {
         let message = format!("the thread '{}' never ends", shortened(thread.name.text));
-        report.push(Diagnostic::error(thread.name.span, message).help("close it with `end`"));
+        diagnostics.push(Diagnostic::error(thread.name.span, message).help("close it with `end`"));
     }
-    if file.threads.is_empty() && report.is_empty() {
+    if file.threads.is_empty() && diagnostics.is_empty() {
         let error = Diagnostic::error(Span::new(0, 0), "there is no thread");
-        report.push(error.help("a thread begins with `thread NAME`"));
+        diagnostics.push(error.help("a thread begins with `thread NAME`"));
     }
     file
 }

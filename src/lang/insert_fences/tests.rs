@@ -186,7 +186,7 @@ fn shape(ast: &Ast) -> String {
 
 fn check(text: &str, fences: &[(FenceSite, FenceKind)]) {
     let ast = parsed(text);
-    let printed = print_with_fences(&Source::new("t", text), fences);
+    let printed = insert_fences(&Source::new("t", text), fences);
     let expected = shape(&with_fences(&ast, fences));
     assert_eq!(shape(&parsed(&printed)), expected, "{fences:?}\n{printed}");
 }
@@ -231,7 +231,7 @@ fn all_spots_at_once() {
 #[test]
 fn no_fences_no_change() {
     for text in PROGRAMS {
-        assert_eq!(print_with_fences(&Source::new("t", text), &[]), text);
+        assert_eq!(insert_fences(&Source::new("t", text), &[]), text);
     }
 }
 
@@ -247,7 +247,7 @@ fn fenced(text: &str, wanted: &[(Side, &str)]) -> String {
         (*site, FenceKind::Full)
     };
     let fences: Vec<_> = wanted.iter().map(find).collect();
-    print_with_fences(&source, &fences)
+    insert_fences(&source, &fences)
 }
 
 #[test]

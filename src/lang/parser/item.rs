@@ -3,9 +3,10 @@
 use super::{ITEM_KEYWORDS, Parsed, Parser, Reported};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
-    Ast, Declaration, Init, Item, Parameter, Process, Property, PropertyKind, Range, Type, Variable,
+    Ast, Declaration, Init, Item, Parameter, Predicate, Process, Property, Range, Type, Variable,
 };
 use crate::lang::lexer::{KEYWORDS, TokenKind};
+use crate::program::PropertyKind;
 
 impl Parser<'_> {
     /// Parses to the end of the text, going on at the next item after an error.
@@ -47,14 +48,22 @@ impl Parser<'_> {
                 return Ok(Item::Shared(declaration));
             }
             "process" => return self.process().map(Item::Process),
-            "mutex" => PropertyKind::Mutex(self.name("a label")?),
-            "forbid" => PropertyKind::Forbid(self.expression()?),
-            "invariant" => PropertyKind::Invariant(self.expression()?),
-            _ => PropertyKind::Final(self.expression()?),
+            "mutex" => PropertyKind::Mutex,
+            "forbid" => PropertyKind::Forbid,
+            "invariant" => PropertyKind::Invariant,
+            _ => PropertyKind::Final,
+        };
+        let predicate = match kind {
+            PropertyKind::Mutex => Predicate::TwoAt(self.name("a label")?),
+            _ => Predicate::Expr(self.expression()?),
         };
         self.expect(";")?;
         let span = self.since(first.span);
-        Ok(Item::Property(Property { kind, span }))
+        Ok(Item::Property(Property {
+            kind,
+            predicate,
+            span,
+        }))
     }
 
     /// Reports something that begins no item.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::lang::ast::{Expr, ExprKind, Item, PropertyKind};
+use crate::lang::ast::{Expr, ExprKind, Item, Predicate};
 use crate::program::{BinaryOp, UnaryOp};
 
 fn errors(text: &str) -> Vec<String> {
@@ -13,8 +13,8 @@ fn errors(text: &str) -> Vec<String> {
 fn shape(text: &str) -> String {
     let ast = parse(&Source::new("t", format!("forbid {text};"))).expect("parses");
     match &ast.items[..] {
-        [Item::Property(property)] => match &property.kind {
-            PropertyKind::Forbid(expr) => show(expr),
+        [Item::Property(property)] => match &property.predicate {
+            Predicate::Expr(expr) => show(expr),
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),
@@ -94,7 +94,7 @@ fn spans_cover_exactly_the_text() {
     let Item::Property(property) = &ast.items[0] else {
         panic!("{ast:?}");
     };
-    let PropertyKind::Forbid(expr) = &property.kind else {
+    let Predicate::Expr(expr) = &property.predicate else {
         panic!("{ast:?}");
     };
     assert_eq!(property.span, Span::new(0, 23));

@@ -56,7 +56,8 @@ impl Checker<'_> {
             StmtKind::Break | StmtKind::Continue if !flow.in_loop => {
                 let word = keyword(&statement.kind);
                 let message = format!("`{word}` outside a loop");
-                self.report.push(Diagnostic::error(statement.span, message));
+                self.diagnostics
+                    .push(Diagnostic::error(statement.span, message));
             }
             StmtKind::Goto(label) if !code.scope.labels.contains_key(label.text.as_str()) => {
                 let known = |_: &Self| code.scope.labels.keys().copied().collect();
@@ -187,7 +188,7 @@ impl Checker<'_> {
         };
         let diagnostic = Diagnostic::error(span, message)
             .help("an atomic block is straight-line code without fences; `assume` is allowed");
-        self.report.push(diagnostic);
+        self.diagnostics.push(diagnostic);
         true
     }
 
@@ -238,7 +239,7 @@ impl Checker<'_> {
                 "choose from at most {MOST_CHOICES}: `havoc {} in low..=high;`",
                 target.text
             );
-            self.report
+            self.diagnostics
                 .push(Diagnostic::error(target.span, message).help(help));
             return;
         }
@@ -247,7 +248,7 @@ impl Checker<'_> {
                 let message = format!("`havoc` needs a range, and '{}' has none", target.text);
                 let help = format!("write `havoc {} in low..=high;`", target.text);
                 let diagnostic = Diagnostic::error(target.span, message).help(help);
-                self.report.push(diagnostic);
+                self.diagnostics.push(diagnostic);
             }
             return;
         };
@@ -261,7 +262,7 @@ impl Checker<'_> {
                         target.text
                     );
                     let help = format!("declare '{}' as `int[low..=high]`", target.text);
-                    self.report
+                    self.diagnostics
                         .push(Diagnostic::error(range.span, message).help(help));
                     return;
                 }
@@ -284,7 +285,8 @@ impl Checker<'_> {
                 _ => continue,
             };
             let message = message + &code.suffix(bit, &[&range.low, &range.high]);
-            self.report.push(Diagnostic::error(range.span, message));
+            self.diagnostics
+                .push(Diagnostic::error(range.span, message));
             return;
         }
     }

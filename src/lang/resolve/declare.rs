@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
         match self.globals.get(name.as_str()) {
             Some(Global { span, .. }) if span.start == offset => {
                 let message = format!("the constant '{name}' is defined by itself");
-                self.report.push(Diagnostic::error(leaf.span, message));
+                self.diagnostics.push(Diagnostic::error(leaf.span, message));
                 false
             }
             Some(Global { span, .. }) if span.start > offset => {
@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
                 let diagnostic = Diagnostic::error(leaf.span, message)
                     .related(*span, "defined here")
                     .help("a constant can use those above it: move the definition up");
-                self.report.push(diagnostic);
+                self.diagnostics.push(diagnostic);
                 false
             }
             _ => true,
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
                 if before <= MOST_PLACES && places > MOST_PLACES {
                     let message =
                         format!("more than {MOST_PLACES} shared variables and array cells in all");
-                    self.report
+                    self.diagnostics
                         .push(Diagnostic::error(variable.name.span, message));
                 }
             }
@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
             }
             Ok(len) => return Some(len),
         };
-        self.report.push(Diagnostic::error(expr.span, message));
+        self.diagnostics.push(Diagnostic::error(expr.span, message));
         None
     }
 
@@ -162,7 +162,7 @@ impl<'a> Checker<'a> {
             Ok(value) => Some(value),
             Err(problems) => {
                 for problem in problems {
-                    self.report.push(problem);
+                    self.diagnostics.push(problem);
                 }
                 None
             }

@@ -19,7 +19,7 @@ impl<'a> Checker<'a> {
                 let what = first.kind.describe();
                 let message = format!("'{}' is already the name of {what}", name.text);
                 let diagnostic = Diagnostic::error(span, message);
-                self.report
+                self.diagnostics
                     .push(diagnostic.related(first.span, "first declared here"));
             }
         }
@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
                 diagnostic = diagnostic.help(format!("did you mean '{nearest}'?"));
             }
         }
-        self.report.push(diagnostic);
+        self.diagnostics.push(diagnostic);
     }
 
     /// Whether there are few enough errors to look for the nearest name.
@@ -85,7 +85,7 @@ impl<'a> Checker<'a> {
             ExprKind::Cell { name, .. } => &name.text,
             _ => {
                 let message = "this must be a constant";
-                self.report.push(Diagnostic::error(leaf.span, message));
+                self.diagnostics.push(Diagnostic::error(leaf.span, message));
                 return false;
             }
         };
@@ -108,7 +108,7 @@ impl<'a> Checker<'a> {
             }
         };
         let message = format!("this must be a constant, and '{name}' is {what}");
-        self.report.push(Diagnostic::error(leaf.span, message));
+        self.diagnostics.push(Diagnostic::error(leaf.span, message));
         false
     }
 
@@ -125,13 +125,13 @@ impl<'a> Checker<'a> {
             ExprKind::Cell { name, .. } => (&name.text, true),
             ExprKind::At { .. } => {
                 let message = "`at` belongs to properties; a process cannot see where others are";
-                self.report.push(Diagnostic::error(leaf.span, message));
+                self.diagnostics.push(Diagnostic::error(leaf.span, message));
                 return;
             }
             _ => {
                 let message = "a process cannot read the locals of a process by its name";
                 let diagnostic = Diagnostic::error(leaf.span, message);
-                self.report
+                self.diagnostics
                     .push(diagnostic.help("share the value through a shared variable"));
                 return;
             }
@@ -148,7 +148,7 @@ impl<'a> Checker<'a> {
                     name.clone()
                 };
                 let help = format!("load it into a local first: `load r = {place};`");
-                self.report
+                self.diagnostics
                     .push(Diagnostic::error(leaf.span, message).help(help));
                 return;
             }
@@ -163,7 +163,7 @@ impl<'a> Checker<'a> {
                 });
             }
         };
-        self.report.push(Diagnostic::error(leaf.span, message));
+        self.diagnostics.push(Diagnostic::error(leaf.span, message));
     }
 
     /// Calls `visit` for every part of `expr` that names something, left to right.

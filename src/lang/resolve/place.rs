@@ -38,7 +38,7 @@ impl Checker<'_> {
         } else if what == "a local" {
             diagnostic = diagnostic.help(format!("use it in an expression: `… = {};`", name.text));
         }
-        self.report.push(diagnostic);
+        self.diagnostics.push(diagnostic);
     }
 
     /// Checks that arrays have an index and scalars none.
@@ -61,7 +61,7 @@ impl Checker<'_> {
             }
             _ => return true,
         };
-        self.report.push(diagnostic);
+        self.diagnostics.push(diagnostic);
         false
     }
 
@@ -80,7 +80,7 @@ impl Checker<'_> {
                 }
                 _ => continue,
             };
-            self.report.push(diagnostic);
+            self.diagnostics.push(diagnostic);
             return;
         }
     }
@@ -115,7 +115,7 @@ impl Checker<'_> {
                 return false;
             }
         };
-        self.report.push(diagnostic);
+        self.diagnostics.push(diagnostic);
         false
     }
 }

@@ -45,7 +45,7 @@ impl<'a> Checker<'a> {
             }
             if before <= MOST_PROCESSES && processes > MOST_PROCESSES {
                 let message = format!("more than {MOST_PROCESSES} processes in all");
-                self.report
+                self.diagnostics
                     .push(Diagnostic::error(process.name.span, message));
             }
             if processes > MOST_PROCESSES {
@@ -60,7 +60,7 @@ impl<'a> Checker<'a> {
                 let message = format!("process '{}' can start in too many ways", template.name);
                 let help = format!("the `*` initialisers may leave at most {MOST_CHOICES} choices");
                 let diagnostic = Diagnostic::error(process.name.span, message).help(help);
-                self.report.push(diagnostic);
+                self.diagnostics.push(diagnostic);
             }
             self.scopes.push(scope);
             self.templates.push(template);
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
             let message = format!("'{}' is already the name of {what}", name.text);
             let diagnostic = Diagnostic::error(name.span, message);
             let diagnostic = diagnostic.related(global.span, "first declared here");
-            self.report.push(diagnostic);
+            self.diagnostics.push(diagnostic);
         }
         let ends = [&parameter.range.low, &parameter.range.high];
         if !ends
@@ -94,7 +94,7 @@ impl<'a> Checker<'a> {
                 return Some((domain.low..=domain.high).map(Some).collect());
             }
             let message = format!("one process stands for at most {MOST_INSTANCES}, not {count}");
-            self.report
+            self.diagnostics
                 .push(Diagnostic::error(parameter.range.span, message));
         }
         None
@@ -105,7 +105,7 @@ impl<'a> Checker<'a> {
             if let Some(&first) = scope.labels.get(label.text.as_str()) {
                 let message = format!("duplicate label '{}' in process '{}'", label.text, to.name);
                 let diagnostic = Diagnostic::error(label.span, message);
-                self.report
+                self.diagnostics
                     .push(diagnostic.related(first, "first placed here"));
                 continue;
             }
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
                 let name = &variable.name;
                 let clash = self.clash(variable, scope);
                 if let Some(diagnostic) = clash {
-                    self.report.push(diagnostic);
+                    self.diagnostics.push(diagnostic);
                 } else {
                     let local = Local {
                         index,
@@ -133,7 +133,7 @@ impl<'a> Checker<'a> {
                 index += 1;
                 if index == MOST_LOCALS + 1 {
                     let message = format!("more than {MOST_LOCALS} locals in one process");
-                    self.report.push(Diagnostic::error(name.span, message));
+                    self.diagnostics.push(Diagnostic::error(name.span, message));
                     to.instances.clear();
                     scope.broken = true;
                 }
@@ -191,7 +191,7 @@ impl<'a> Checker<'a> {
         if let Some(len) = &variable.len {
             let message = format!("'{}' is a local, and locals cannot be arrays", name.text);
             let diagnostic = Diagnostic::error(len.span, message);
-            self.report
+            self.diagnostics
                 .push(diagnostic.help("use one local per cell, or a shared array"));
             fine = false;
         }

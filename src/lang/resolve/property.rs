@@ -4,7 +4,7 @@ use super::constant::{constant, fold};
 use super::place::{in_bounds, out_of_bounds};
 use super::{Checker, GlobalKind};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Ast, Expr, ExprKind, Item, Name, ProcessRef, PropertyKind};
+use crate::lang::ast::{Ast, Expr, ExprKind, Item, Name, Predicate, ProcessRef};
 use crate::program::Value;
 use crate::source::Span;
 use std::collections::HashMap;
@@ -23,11 +23,9 @@ impl<'a> Checker<'a> {
             let Item::Property(property) = item else {
                 continue;
             };
-            match &property.kind {
-                PropertyKind::Mutex(label) => self.check_mutex(label, &labels),
-                PropertyKind::Forbid(expr)
-                | PropertyKind::Invariant(expr)
-                | PropertyKind::Final(expr) => self.check_predicate(expr),
+            match &property.predicate {
+                Predicate::TwoAt(label) => self.check_mutex(label, &labels),
+                Predicate::Expr(expr) => self.check_predicate(expr),
             }
         }
     }
@@ -61,14 +59,14 @@ impl<'a> Checker<'a> {
             let diagnostic = Diagnostic::error(label.span, message)
                 .related(labelled.placed, "placed here")
                 .help("`mutex` is about two processes or more");
-            self.report.push(diagnostic);
+            self.diagnostics.push(diagnostic);
         }
     }
 
     fn check_predicate(&mut self, expr: &Expr) {
-        let before = self.report.len();
+        let before = self.diagnostics.len();
         self.each_name(expr, &mut |checker, leaf| checker.check_property_leaf(leaf));
-        if self.report.len() == before {
+        if self.diagnostics.len() == before {
             self.check_faults(expr);
         }
     }
@@ -101,7 +99,7 @@ impl<'a> Checker<'a> {
                     && !in_bounds(value, len)
                 {
                     let diagnostic = out_of_bounds(name, index, value, len, "");
-                    self.report.push(diagnostic);
+                    self.diagnostics.push(diagnostic);
                 }
                 return;
             }
@@ -114,7 +112,7 @@ impl<'a> Checker<'a> {
         if let Some(GlobalKind::Process(_)) = self.global(text) {
             diagnostic = diagnostic.help(format!("write `{text} at …` or `{text}.…`"));
         }
-        self.report.push(diagnostic);
+        self.diagnostics.push(diagnostic);
     }
 
     /// Reports an unknown name; a process may have a local or label of that name.
@@ -146,7 +144,7 @@ impl<'a> Checker<'a> {
             };
             let diagnostic = Diagnostic::error(name.span, message).help(help);
             self.suggestions += 1;
-            return self.report.push(diagnostic);
+            return self.diagnostics.push(diagnostic);
         }
         let known = |checker: &Self| checker.globals_that(GlobalKind::is_value);
         self.unknown("variable", text, name.span, known);
@@ -201,7 +199,7 @@ impl<'a> Checker<'a> {
             let first = first.unwrap_or(0);
             let help = format!("write `{name}[{first}].{}`", local.text);
             let diagnostic = Diagnostic::error(process.span, message).help(help);
-            self.report.push(diagnostic);
+            self.diagnostics.push(diagnostic);
         }
     }
 
@@ -213,7 +211,7 @@ impl<'a> Checker<'a> {
             Some(GlobalKind::Process(index)) => index,
             Some(kind) => {
                 let message = format!("'{}' is {}, not a process", name.text, kind.describe());
-                self.report.push(Diagnostic::error(name.span, message));
+                self.diagnostics.push(Diagnostic::error(name.span, message));
                 return None;
             }
             None => {
@@ -255,7 +253,7 @@ impl<'a> Checker<'a> {
                 Diagnostic::error(expr.span, message).help(help)
             }
         };
-        self.report.push(diagnostic);
+        self.diagnostics.push(diagnostic);
     }
 
     /// Reports constant parts that have no value.
@@ -264,7 +262,7 @@ impl<'a> Checker<'a> {
             Some(Ok(_)) => return,
             Some(Err((fault, span))) => {
                 let diagnostic = Diagnostic::error(span, fault.to_string());
-                return self.report.push(diagnostic);
+                return self.diagnostics.push(diagnostic);
             }
             None => {}
         }

@@ -5,7 +5,8 @@ use super::eval::{Fault, Scope, eval};
 use super::program::Program;
 use super::state::State;
 use super::step::steps;
-use fencesmith::lang::ast::{Ast, Expr, Name, ProcessRef, PropertyKind};
+use fencesmith::lang::ast::{Ast, Expr, Name, Predicate, ProcessRef};
+use fencesmith::program::PropertyKind;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,15 +166,17 @@ impl Program {
         let holds = |expr: &Expr| eval(expr, &scope).map(|value| value != 0);
         let mut violations = Vec::new();
         for (index, property) in self.properties.iter().enumerate() {
-            let violated = match &property.kind {
-                PropertyKind::Mutex(label) => {
+            let violated = match (property.kind, &property.predicate) {
+                (_, Predicate::TwoAt(label)) => {
                     let there = (0..self.instances.len())
                         .filter(|&process| self.ready(state, process).at.contains(&label.text));
                     there.count() >= 2
                 }
-                PropertyKind::Forbid(expr) => holds(expr) != Ok(false),
-                PropertyKind::Invariant(expr) => holds(expr) != Ok(true),
-                PropertyKind::Final(expr) => {
+                (PropertyKind::Mutex | PropertyKind::Forbid, Predicate::Expr(expr)) => {
+                    holds(expr) != Ok(false)
+                }
+                (PropertyKind::Invariant, Predicate::Expr(expr)) => holds(expr) != Ok(true),
+                (PropertyKind::Final, Predicate::Expr(expr)) => {
                     let drained = state.processes.iter().all(|process| process.drained());
                     self.all_stopped(state) && drained && holds(expr) != Ok(true)
                 }
