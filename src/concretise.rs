@@ -7,6 +7,7 @@
 //! violation.
 
 use crate::limits::{Limits, Monitor};
+use crate::memory::Entry;
 use crate::memory::step::{Effect, Stepper};
 use crate::property::Violation;
 use crate::space::{Snapshot, Trace, TraceStep};
@@ -41,20 +42,26 @@ pub fn concretise(
     // Each level of the path holds the moves that have not been tried yet.
     let mut path: Vec<TraceStep> = Vec::new();
     let mut open = vec![vec![None]];
+    // How many of the path's steps are the processes' own.
+    let mut taken = 0;
+    let mut bytes = 0;
+    let own_step = |step: Option<&TraceStep>| usize::from(step.is_some_and(|step| !flush(&step)));
     while let Some(moves) = open.last_mut() {
         let Some(next) = moves.pop() else {
             open.pop();
-            path.pop();
+            taken -= own_step(path.pop().as_ref());
             continue;
         };
+        taken += own_step(next.as_ref());
         path.extend(next);
         let state = path.last().map_or(&trace.initial, |step| &step.after);
-        let taken = path.iter().filter(|step| !flush(step)).count();
         if !seen.insert((taken, state.clone())) {
-            path.pop();
+            taken -= own_step(path.pop().as_ref());
             continue;
         }
-        if seen.len() > MOST_STATES || seen.len() % 1024 == 0 && monitor.stop(limits).is_some() {
+        // Buffers can be long, so that a state may take much time and memory.
+        let full = limits.max_memory.is_some_and(|most| bytes > most);
+        if seen.len() > MOST_STATES || full || monitor.stop(limits).is_some() {
             return Concrete::Unknown;
         }
         if taken == own.len()
@@ -82,9 +89,18 @@ pub fn concretise(
         // The program's own step is tried first: it is popped last in, first out.
         let mut moves: Vec<TraceStep> = state.steps(exact).into_iter().filter(follows).collect();
         moves.sort_by_key(|step| !flush(&step));
+        bytes += moves.iter().map(size).sum::<u64>();
         open.push(moves.into_iter().map(Some).collect());
     }
     Concrete::Spurious
+}
+
+/// Roughly the memory that the state behind a step takes, what it shares with the state
+/// before aside.
+fn size(step: &TraceStep) -> u64 {
+    let config = &step.step.next;
+    let own = config.buffers.size() * size_of::<Entry>() + size_of_val(&config.locals[..]);
+    (own + size_of_val(&step.after.memory[..]) + size_of::<TraceStep>()) as u64
 }
 
 fn violation(exact: &Stepper, state: &Snapshot, deadlock: bool) -> Option<Violation> {
