@@ -1,6 +1,6 @@
 //! Infers the fewest fences from the library: `cargo run --example infer [FILE]`.
 
-use fencesmith::lang::printer::print_with_fences;
+use fencesmith::lang::insert_fences;
 use fencesmith::program::FenceKind;
 use fencesmith::{Conclusion, InferOptions, Model, Monitor, Source, VerifyOptions, compile, infer};
 use std::error::Error;
@@ -40,7 +40,7 @@ fn fenced(source: &Source, model: Model) -> Result<String, Box<dyn Error>> {
             let points = placed.best.fences.iter();
             let sites = points.map(|point| program.points[point.index()].sites[0]);
             let fences: Vec<_> = sites.map(|site| (site, FenceKind::Full)).collect();
-            Ok(print_with_fences(source, &fences))
+            Ok(insert_fences(source, &fences))
         }
         Conclusion::IncorrectUnderSc(..) => Err("wrong even under SC".into()),
         Conclusion::Unfixable(_) => Err("no fence can mend it".into()),
