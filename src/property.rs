@@ -77,7 +77,7 @@ impl View<'_> {
             }
             Atom::Local(process, local) => Ok(self.configs[process.index()].locals[local.index()]),
             Atom::At(positions) => Ok(Value::from(self.present(positions) >= 1)),
-            Atom::Crowd(positions) => Ok(Value::from(self.present(positions) >= 2)),
+            Atom::TwoAt(positions) => Ok(Value::from(self.present(positions) >= 2)),
         })
     }
 

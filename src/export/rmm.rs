@@ -363,7 +363,7 @@ impl<'p> Machine<'p> {
 
     fn property(&self, property: &Property) -> Result<Vec<Tuple>, Refused> {
         match (property.kind, &property.predicate) {
-            (PropertyKind::Mutex, Expr::Atom(Atom::Crowd(positions))) => {
+            (PropertyKind::Mutex, Expr::Atom(Atom::TwoAt(positions))) => {
                 let mut tuples = Vec::new();
                 for (index, first) in positions.iter().enumerate() {
                     for second in &positions[index + 1..] {

@@ -64,7 +64,7 @@ pub fn lower(
         };
         let predicate = match &property.predicate {
             Predicate::TwoAt(label) => {
-                Expr::Atom(Atom::Crowd(names.positions(|_| true, &label.text)))
+                Expr::Atom(Atom::TwoAt(names.positions(|_| true, &label.text)))
             }
             Predicate::Expr(expr) => names.expr(expr),
         };
@@ -86,7 +86,7 @@ fn mark_visible(atom: &Atom, processes: &mut [Process]) {
             processes[process.index()].locals[local.index()].visible = true;
         }
         Atom::Cell { index, .. } => index.atoms(&mut |atom| mark_visible(atom, processes)),
-        Atom::Place(_) | Atom::At(_) | Atom::Crowd(_) => {}
+        Atom::Place(_) | Atom::At(_) | Atom::TwoAt(_) => {}
     }
 }
 

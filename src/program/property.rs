@@ -38,7 +38,7 @@ pub enum Atom {
     /// Some process is at one of these positions.
     At(Vec<(ProcessId, Loc)>),
     /// Two different processes are at positions of this list.
-    Crowd(Vec<(ProcessId, Loc)>),
+    TwoAt(Vec<(ProcessId, Loc)>),
 }
 
 impl Property {
@@ -54,7 +54,7 @@ impl Property {
 /// only by processes being somewhere, not by their being elsewhere.
 fn grows(predicate: &Expr<Atom>, wanted: bool) -> bool {
     match predicate {
-        Expr::Atom(Atom::At(_) | Atom::Crowd(_)) => wanted,
+        Expr::Atom(Atom::At(_) | Atom::TwoAt(_)) => wanted,
         Expr::Unary(UnaryOp::Not, operand) => grows(operand, !wanted),
         Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
             grows(left, wanted) && grows(right, wanted)
@@ -63,7 +63,7 @@ fn grows(predicate: &Expr<Atom>, wanted: bool) -> bool {
             let mut blind = true;
             other.atoms(&mut |atom| {
                 blind &= match atom {
-                    Atom::At(_) | Atom::Crowd(_) => false,
+                    Atom::At(_) | Atom::TwoAt(_) => false,
                     // An index that depends on positions does so in both ways.
                     Atom::Cell { index, .. } => grows(index, true) && grows(index, false),
                     Atom::Place(_) | Atom::Local(..) => true,

@@ -5,13 +5,13 @@
 //! nothing leads out of it: whoever keeps it from being reached need not know what would
 //! come after.
 
+use super::context::Context;
 use super::layout::{Overflow, State};
-use super::pool::in_parallel;
+use super::level::CHUNK;
+use super::pool::{PARALLEL, Workers};
 use crate::ids::ids;
 use crate::limits::StopReason;
-use rayon::ThreadPool;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 ids!(
     /// A node of a graph: a state, or all states in which something is wrong.
@@ -36,7 +36,7 @@ pub struct Edge {
     pub tag: Tag,
 }
 
-/// Chunks of states that are expanded between two looks at the limits.
+/// Chunks of states whose edges are collected at a time.
 const BATCH: usize = 256;
 
 impl Graph {
@@ -99,10 +99,8 @@ impl Graph {
     }
 }
 
-/// How the successors of states are found and numbered.
-pub(super) struct Source<'a, W, const N: usize> {
-    pub workers: &'a mut [W],
-    pub pool: &'a mut Option<ThreadPool>,
+/// The states of a finished search, numbered.
+pub(super) struct Numbered<'a, const N: usize> {
     /// All states in which nothing is wrong; they become the nodes from 1, in this order.
     pub chunks: Vec<&'a [State<N>]>,
     pub initial: Vec<NodeId>,
@@ -113,47 +111,43 @@ pub(super) struct Source<'a, W, const N: usize> {
 /// Builds the graph of a finished search. `expand` finds the successors of a state with
 /// their tags, `node` the number of a state.
 pub(super) fn build<W: Send, const N: usize>(
-    source: Source<W, N>,
+    context: &Context,
+    workers: &mut Workers<W>,
+    states: Numbered<N>,
     expand: impl Fn(&mut W, &State<N>, &mut Vec<(State<N>, Tag)>) -> Result<(), Overflow> + Sync,
     node: impl Fn(&mut W, &State<N>) -> NodeId + Sync,
-    stop: impl Fn() -> Option<StopReason>,
 ) -> Result<Graph, StopReason> {
-    let states: usize = source.chunks.iter().map(|chunk| chunk.len()).sum();
+    let count: usize = states.chunks.iter().map(|chunk| chunk.len()).sum();
     let mut graph = Graph {
-        first: Vec::with_capacity(states + 2),
-        edges: Vec::with_capacity(source.transitions as usize),
-        initial: source.initial,
+        first: Vec::with_capacity(count + 2),
+        edges: Vec::with_capacity(states.transitions as usize),
+        initial: states.initial,
     };
     graph.first.extend([0, 0]);
-    for batch in source.chunks.chunks(BATCH) {
-        if let Some(reason) = stop() {
-            return Err(reason);
-        }
-        let cursor = AtomicUsize::new(0);
+    for batch in states.chunks.chunks(BATCH) {
         let found = Mutex::new(Vec::new());
-        let worth_while = batch.len() > 8;
-        in_parallel(source.workers, source.pool, worth_while, |worker| {
-            let mut successors = Vec::new();
-            loop {
-                let at = cursor.fetch_add(1, Ordering::Relaxed);
-                let Some(chunk) = batch.get(at) else { break };
-                let (mut counts, mut edges) = (Vec::new(), Vec::new());
-                for state in *chunk {
-                    let known = expand(worker, state, &mut successors);
-                    known.expect("the search has met every component");
-                    let begin = edges.len();
-                    edges.extend(successors.iter().filter(|(next, _)| next != state).map(
-                        |&(next, tag)| Edge {
-                            to: node(worker, &next),
-                            tag,
-                        },
-                    ));
-                    counts.push((edges.len() - begin) as u64);
-                }
-                let mut found = found.lock().expect("no thread panics here");
-                found.push((at, counts, edges));
+        let worth_while = batch.len() * CHUNK > PARALLEL;
+        workers.share(batch, worth_while, |worker, at, chunk| {
+            if let Some(reason) = context.stop() {
+                return Err(reason);
             }
-        });
+            let mut successors = Vec::new();
+            let (mut counts, mut edges) = (Vec::new(), Vec::new());
+            for state in *chunk {
+                let known = expand(worker, state, &mut successors);
+                known.expect("the search has met every component");
+                let begin = edges.len();
+                let others = successors.iter().filter(|(next, _)| next != state);
+                edges.extend(others.map(|&(ref next, tag)| Edge {
+                    to: node(worker, next),
+                    tag,
+                }));
+                counts.push((edges.len() - begin) as u64);
+            }
+            let mut found = found.lock().expect("no thread panics here");
+            found.push((at, counts, edges));
+            Ok(())
+        })?;
         let mut found = found.into_inner().expect("no thread panics here");
         found.sort_unstable_by_key(|(at, ..)| *at);
         for (_, counts, edges) in found {

@@ -4,12 +4,11 @@
 //! a state is a handful of small ids. Ids depend on the order of discovery and never show
 //! in results.
 
-use super::layout::{Layout, OCCUPIED, Overflow, State, bits_for};
+use super::layout::{Layout, bits_for};
 use crate::ids::ids;
 use crate::memory::Entry;
 use crate::memory::step::{At, Config};
-use crate::program::{Atom, Expr, Loc, Place, PlaceId, ProcessId, Program, PropertyId, Value};
-use crate::property;
+use crate::program::{Loc, Place, PlaceId, ProcessId, Program, Value};
 use ahash::RandomState;
 use indexmap::IndexSet;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -25,6 +24,10 @@ ids!(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SkeletonId(pub u32);
 
+/// Configurations of one process that properties cannot tell apart, buffers aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClassId(pub u32);
+
 /// A place with more values than this gets its codes as values turn up.
 const SMALL_DOMAIN: i64 = 4096;
 
@@ -34,8 +37,6 @@ const FIRST_CONFIG_BITS: u32 = 10;
 /// All configurations and values met so far, shared by the threads of an exploration.
 pub struct Interner<'a> {
     program: &'a Program,
-    /// The properties that need more than the traits of configurations.
-    general: Vec<PropertyId>,
     tables: RwLock<Tables>,
 }
 
@@ -44,29 +45,15 @@ struct Tables {
     configs: Vec<Set<Arc<Config>>>,
     /// Per process: configurations without the contents of their sets.
     skeletons: Vec<Set<Config>>,
-    /// Per process: what the general properties see of configurations.
+    /// Per process: what properties see of configurations.
     classes: Vec<Set<(Option<At>, Vec<Value>)>>,
     /// Per place.
     values: Vec<Set<Value>>,
     bytes: usize,
 }
 
-/// What properties want to know of a configuration, found once.
-#[derive(Debug, Clone, Copy)]
-pub struct Traits {
-    /// A statement of it has failed.
-    pub failed: bool,
-    /// It has stopped and its buffers are empty.
-    pub done: bool,
-    /// For each `mutex` property (up to 64): whether it is at the label.
-    pub crowds: u64,
-    /// Configurations of one class look the same to all other properties.
-    pub class: u32,
-}
-
 impl<'a> Interner<'a> {
-    /// An interner for a program; `general` lists the properties that look at classes.
-    pub fn new(program: &'a Program, general: Vec<PropertyId>) -> Interner<'a> {
+    pub fn new(program: &'a Program) -> Interner<'a> {
         let values = |place: &Place| {
             let (low, high) = (i64::from(place.domain.low), i64::from(place.domain.high));
             match high - low < SMALL_DOMAIN {
@@ -83,7 +70,6 @@ impl<'a> Interner<'a> {
         };
         Interner {
             program,
-            general,
             tables: RwLock::new(tables),
         }
     }
@@ -184,75 +170,18 @@ impl<'a> Interner<'a> {
         tables.values[place.index()][code as usize]
     }
 
-    /// The values in memory of a state.
-    pub fn memory<const N: usize>(&self, layout: &Layout, state: &State<N>) -> Vec<Value> {
-        let places = layout.places.iter().enumerate();
-        places
-            .map(|(place, field)| self.value(PlaceId(place as u32), field.get(state)))
-            .collect()
-    }
-
-    /// The configurations of a state.
-    pub fn configs<const N: usize>(&self, layout: &Layout, state: &State<N>) -> Vec<Arc<Config>> {
-        let configs = self.program.process_ids().zip(&layout.configs);
-        configs
-            .map(|(process, field)| self.config(process, ConfigId(field.get(state))))
-            .collect()
-    }
-
-    /// Packs a state.
-    pub fn pack<const N: usize>(
-        &self,
-        layout: &Layout,
-        memory: &[Value],
-        configs: &[Arc<Config>],
-    ) -> Result<State<N>, Overflow> {
-        let mut state = [0; N];
-        state[0] = OCCUPIED;
-        for (place, (field, value)) in layout.places.iter().zip(memory).enumerate() {
-            field.set(&mut state, self.code(PlaceId(place as u32), *value))?;
-        }
-        let configs = self.program.process_ids().zip(configs);
-        for (field, (process, config)) in layout.configs.iter().zip(configs) {
-            field.set(&mut state, self.config_id(process, config).0)?;
-        }
-        Ok(state)
-    }
-
-    /// What properties want to know of a configuration.
-    pub fn traits(&self, process: ProcessId, id: ConfigId) -> Traits {
-        let config = self.config(process, id);
+    /// The class of a configuration: what properties see of it.
+    pub fn class_id(&self, process: ProcessId, config: &Config) -> ClassId {
         let automaton = self.program.process(process);
-        let mut crowds = 0;
-        for (index, positions) in crowds_of(self.program).enumerate() {
-            let here =
-                |&(owner, at): &(ProcessId, Loc)| owner == process && config.at == At::Loc(at);
-            if positions.iter().any(here) {
-                crowds |= 1 << index;
-            }
-        }
-        let class = match self.general.is_empty() {
-            true => 0,
-            false => {
-                let seen = match config.at {
-                    At::Loc(at) if !automaton.location(at).visible => None,
-                    at => Some(at),
-                };
-                let locals = automaton.locals.iter().zip(&config.locals);
-                let locals = locals.filter(|(local, _)| local.visible);
-                let locals = locals.map(|(_, value)| *value).collect();
-                let mut tables = self.write();
-                tables.classes[process.index()]
-                    .insert_full((seen, locals))
-                    .0 as u32
-            }
+        let at = match config.at {
+            At::Loc(at) if !automaton.location(at).visible => None,
+            at => Some(at),
         };
-        Traits {
-            failed: matches!(config.at, At::Failed(_)),
-            done: property::is_done(&config, automaton.exit),
-            crowds,
-            class,
-        }
+        let locals = automaton.locals.iter().zip(&config.locals);
+        let locals = locals.filter(|(local, _)| local.visible);
+        let locals = locals.map(|(_, value)| *value).collect();
+        let mut tables = self.write();
+        ClassId(tables.classes[process.index()].insert_full((at, locals)).0 as u32)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Tables> {
@@ -272,14 +201,4 @@ impl<'a> Interner<'a> {
         let tables = self.read();
         tables.bytes
     }
-}
-
-/// The positions of the first 64 `mutex` properties.
-pub fn crowds_of(program: &Program) -> impl Iterator<Item = &[(ProcessId, Loc)]> {
-    let properties = program.properties.iter();
-    let crowds = properties.filter_map(|property| match &property.predicate {
-        Expr::Atom(Atom::Crowd(positions)) => Some(&positions[..]),
-        _ => None,
-    });
-    crowds.take(64)
 }

@@ -1,19 +1,24 @@
-//! Quick judgement of new states: is something wrong with this one?
+//! Judgement of new states: is something wrong with this one?
 //!
 //! Failures, `mutex` and `final` are decided from a few bits per configuration. All other
 //! properties depend only on the class of each configuration and on the places they name;
-//! they are evaluated once for each combination.
+//! they are evaluated once for each combination. Most states are not even looked at that
+//! closely: they pass the [`Screen`].
 
-use super::intern::{ConfigId, Interner, Traits};
+use super::context::Context;
+use super::intern::{ClassId, ConfigId};
 use super::layout::{Field, Layout, State};
 use super::trace::Snapshot;
-use crate::program::{Atom, Expr, PlaceId, ProcessId, Program, PropertyId, PropertyKind};
+use crate::memory::step::At;
+use crate::program::{
+    Atom, Expr, Loc, PlaceId, ProcessId, Program, Property, PropertyId, PropertyKind,
+};
 use crate::property::{self, Violation};
 use ahash::AHashMap;
 
 /// What a state means for the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Judgement {
     Fine,
     /// Every process has stopped, every buffer is empty, and nothing is wrong.
     Final,
@@ -22,75 +27,99 @@ pub enum Verdict {
     Failure,
 }
 
+impl Judgement {
+    /// Something is wrong.
+    pub fn is_violation(self) -> bool {
+        matches!(self, Judgement::Violation | Judgement::Failure)
+    }
+}
+
 /// One thread's judge.
 pub struct Judge<'a, const N: usize> {
-    program: &'a Program,
-    interner: &'a Interner<'a>,
-    layout: &'a Layout,
-    quick: Vec<Quick>,
-    /// Per process, by configuration id.
-    traits: Vec<Vec<Option<Traits>>>,
+    context: Context<'a>,
+    /// Per process.
+    screens: Vec<Screen>,
+    /// Per process, by configuration.
+    summaries: Vec<Vec<Option<Summary>>>,
+    /// The properties that are not decided by the summaries of configurations alone.
     general: Vec<PropertyId>,
     has_final: bool,
     /// The places that the general properties name.
     observed: State<N>,
+    /// Whether a general property is violated, by what these properties see.
     known: AHashMap<Vec<u64>, bool>,
     key: Vec<u64>,
 }
 
-/// How notable the configurations of one process are, at a glance.
-struct Quick {
+/// The weights of one process's configurations. A state whose weights add up to less than
+/// two (one, if there is only one process) is fine and needs no closer look.
+struct Screen {
     field: Field,
-    /// By configuration id.
-    by_id: Vec<u8>,
+    /// By configuration.
+    weights: Vec<u8>,
 }
 
-/// A configuration that is nothing special.
-const DULL: u8 = 0;
-/// Of no importance if there is another process and that one is dull.
-const ALONE: u8 = 1;
-/// To be looked at properly.
-const NOTABLE: u8 = 2;
+/// The weight of a configuration that is part of no violation and of no final state.
+const HARMLESS: u8 = 0;
+/// The weight of one that has stopped or is at the label of a `mutex`: it takes another
+/// such process to make a final state or a violation.
+const ONE_OF_TWO: u8 = 1;
+/// The weight of one that is not known yet, or that alone may make a violation.
+const EXAMINE: u8 = 2;
 
-/// The properties that are not decided by the traits of configurations alone.
-pub fn general_properties(program: &Program) -> Vec<PropertyId> {
-    let kind = |id: PropertyId| program.property(id).kind;
-    let mutexes = program
+/// What properties see of a configuration.
+#[derive(Clone, Copy)]
+struct Summary {
+    /// A statement of it has failed.
+    failed: bool,
+    /// It has stopped and its buffers are empty.
+    done: bool,
+    /// For each `mutex` property of [`mutexes`]: whether it is at the label.
+    mutexes: u64,
+    /// Configurations of one class look the same to the general properties.
+    class: ClassId,
+}
+
+/// The `mutex` properties that a bit in each summary decides, and their positions.
+fn mutexes(program: &Program) -> impl Iterator<Item = (PropertyId, &[(ProcessId, Loc)])> {
+    let mutex = |id: PropertyId| match &program.property(id).predicate {
+        Expr::Atom(Atom::TwoAt(positions)) => Some((id, &positions[..])),
+        _ => None,
+    };
+    program
         .property_ids()
-        .filter(|id| kind(*id) == PropertyKind::Mutex);
-    let quick: Vec<PropertyId> = mutexes.take(64).collect();
-    let all = program.property_ids();
-    all.filter(|id| kind(*id) != PropertyKind::Final && !quick.contains(id))
-        .collect()
+        .filter_map(mutex)
+        .take(u64::BITS as usize)
+}
+
+/// The properties that are not decided by the summaries of configurations alone.
+fn general_properties(program: &Program) -> Vec<PropertyId> {
+    let by_summary: Vec<PropertyId> = mutexes(program).map(|(id, _)| id).collect();
+    let general = program
+        .property_ids()
+        .filter(|id| program.property(*id).kind != PropertyKind::Final && !by_summary.contains(id));
+    general.collect()
 }
 
 impl<'a, const N: usize> Judge<'a, N> {
-    pub fn new(
-        program: &'a Program,
-        interner: &'a Interner<'a>,
-        layout: &'a Layout,
-    ) -> Judge<'a, N> {
+    pub fn new(context: Context<'a>) -> Judge<'a, N> {
+        let (program, layout) = (context.program(), context.layout);
         let general = general_properties(program);
         let mut observed = [0; N];
         for &id in &general {
             observe(&program.property(id).predicate, layout, &mut observed);
         }
-        let finals = |property: &crate::program::Property| property.kind == PropertyKind::Final;
+        let screen = |&field: &Field| Screen {
+            field,
+            weights: Vec::new(),
+        };
+        let is_final = |property: &Property| property.kind == PropertyKind::Final;
         Judge {
-            program,
-            interner,
-            layout,
-            quick: layout
-                .configs
-                .iter()
-                .map(|&field| Quick {
-                    field,
-                    by_id: Vec::new(),
-                })
-                .collect(),
-            traits: vec![Vec::new(); program.processes.len()],
+            context,
+            screens: layout.configs.iter().map(screen).collect(),
+            summaries: vec![Vec::new(); program.processes.len()],
             general,
-            has_final: program.properties.iter().any(finals),
+            has_final: program.properties.iter().any(is_final),
             observed,
             known: AHashMap::new(),
             key: Vec::new(),
@@ -99,58 +128,58 @@ impl<'a, const N: usize> Judge<'a, N> {
 
     /// Judges a state.
     #[inline]
-    pub fn verdict(&mut self, state: &State<N>) -> Verdict {
-        let notable = self.quick.iter().map(|quick| {
-            let id = quick.field.get(state) as usize;
-            u32::from(*quick.by_id.get(id).unwrap_or(&NOTABLE))
+    pub fn judge(&mut self, state: &State<N>) -> Judgement {
+        let weights = self.screens.iter().map(|screen| {
+            let id = ConfigId(screen.field.get(state));
+            u32::from(*screen.weights.get(id.index()).unwrap_or(&EXAMINE))
         });
-        match notable.sum::<u32>() < self.quick.len().min(2) as u32 {
-            true => Verdict::Fine,
-            false => self.full_verdict(state),
+        match weights.sum::<u32>() < self.screens.len().min(2) as u32 {
+            true => Judgement::Fine,
+            false => self.examine(state),
         }
     }
 
-    fn full_verdict(&mut self, state: &State<N>) -> Verdict {
+    fn examine(&mut self, state: &State<N>) -> Judgement {
         let (mut failed, mut done) = (false, true);
         let (mut once, mut twice) = (0, 0);
         self.key.clear();
-        for process in self.program.process_ids() {
-            let id = ConfigId(self.layout.configs[process.index()].get(state));
-            let traits = match self.traits[process.index()].get(id.index()) {
-                Some(Some(traits)) => *traits,
-                _ => self.add_traits(process, id),
+        for process in self.context.program().process_ids() {
+            let id = ConfigId(self.context.layout.configs[process.index()].get(state));
+            let summary = match self.summaries[process.index()].get(id.index()) {
+                Some(Some(summary)) => *summary,
+                _ => self.add_summary(process, id),
             };
-            failed |= traits.failed;
-            done &= traits.done;
-            twice |= once & traits.crowds;
-            once |= traits.crowds;
-            self.key.push(u64::from(traits.class));
+            failed |= summary.failed;
+            done &= summary.done;
+            twice |= once & summary.mutexes;
+            once |= summary.mutexes;
+            self.key.push(u64::from(summary.class.0));
         }
         if failed {
-            Verdict::Failure
+            Judgement::Failure
         } else if twice != 0 || !self.general.is_empty() && self.general_violation(state) {
-            Verdict::Violation
+            Judgement::Violation
         } else if !done {
-            Verdict::Fine
+            Judgement::Fine
         } else if self.has_final && self.violation(state).is_some() {
-            Verdict::Violation
+            Judgement::Violation
         } else {
-            Verdict::Final
+            Judgement::Final
         }
     }
 
     /// What exactly is wrong with a state, deadlock aside.
     pub fn violation(&self, state: &State<N>) -> Option<Violation> {
-        self.unpack(state).violation(self.program)
+        self.unpack(state).violation(self.context.program())
     }
 
     /// Every process has stopped and every buffer is empty.
     pub fn all_done(&self, state: &State<N>) -> bool {
-        self.unpack(state).all_done(self.program)
+        self.unpack(state).all_done(self.context.program())
     }
 
     fn unpack(&self, state: &State<N>) -> Snapshot {
-        Snapshot::unpack(self.interner, self.layout, state)
+        self.context.unpack(state)
     }
 
     fn general_violation(&mut self, state: &State<N>) -> bool {
@@ -162,32 +191,51 @@ impl<'a, const N: usize> Judge<'a, N> {
         if let Some(bad) = self.known.get(&self.key) {
             return *bad;
         }
-        let bad = self.unpack(state).with_view(self.program, |view| {
-            let mut properties = self.general.iter();
-            properties.any(|&id| property::property(view, id).is_some())
-        });
+        let bad = self
+            .unpack(state)
+            .with_view(self.context.program(), |view| {
+                let mut properties = self.general.iter();
+                properties.any(|&id| property::property(view, id).is_some())
+            });
         self.known.insert(self.key.clone(), bad);
         bad
     }
 
     #[cold]
-    fn add_traits(&mut self, process: ProcessId, id: ConfigId) -> Traits {
-        let traits = self.interner.traits(process, id);
-        let known = &mut self.traits[process.index()];
-        if known.len() <= id.index() {
-            known.resize(id.index() + 1, None);
-        }
-        known[id.index()] = Some(traits);
-        let quick = &mut self.quick[process.index()].by_id;
-        if quick.len() <= id.index() {
-            quick.resize(id.index() + 1, NOTABLE);
-        }
-        quick[id.index()] = match traits.failed || !self.general.is_empty() {
-            false if !traits.done && traits.crowds == 0 => DULL,
-            false => ALONE,
-            true => NOTABLE,
+    fn add_summary(&mut self, process: ProcessId, id: ConfigId) -> Summary {
+        let summary = self.summary(process, id);
+        let weight = match summary.failed || !self.general.is_empty() {
+            false if !summary.done && summary.mutexes == 0 => HARMLESS,
+            false => ONE_OF_TWO,
+            true => EXAMINE,
         };
-        traits
+        let summaries = &mut self.summaries[process.index()];
+        let weights = &mut self.screens[process.index()].weights;
+        if summaries.len() <= id.index() {
+            summaries.resize(id.index() + 1, None);
+            weights.resize(id.index() + 1, EXAMINE);
+        }
+        summaries[id.index()] = Some(summary);
+        weights[id.index()] = weight;
+        summary
+    }
+
+    fn summary(&self, process: ProcessId, id: ConfigId) -> Summary {
+        let program = self.context.program();
+        let config = self.context.interner.config(process, id);
+        let automaton = program.process(process);
+        let here = |&(owner, at): &(ProcessId, Loc)| owner == process && config.at == At::Loc(at);
+        let mutexes = mutexes(program).enumerate();
+        let mutexes = mutexes.filter(|(_, (_, positions))| positions.iter().any(here));
+        Summary {
+            failed: matches!(config.at, At::Failed(_)),
+            done: property::is_done(&config, automaton.exit),
+            mutexes: mutexes.fold(0, |bits, (index, _)| bits | 1 << index),
+            class: match self.general.is_empty() {
+                true => ClassId(0),
+                false => self.context.interner.class_id(process, &config),
+            },
+        }
     }
 }
 
@@ -201,6 +249,6 @@ fn observe<const N: usize>(predicate: &Expr<Atom>, layout: &Layout, mask: &mut S
             }
             observe(index, layout, mask);
         }
-        Atom::Local(..) | Atom::At(_) | Atom::Crowd(_) => {}
+        Atom::Local(..) | Atom::At(_) | Atom::TwoAt(_) => {}
     });
 }

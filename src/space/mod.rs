@@ -9,12 +9,15 @@
 //! chosen afterwards, by rules that know nothing of the order of discovery.
 
 mod breadth;
+mod context;
 mod graph;
 mod initial;
 mod intern;
 mod judge;
 mod layout;
+mod level;
 mod merging;
+mod path;
 mod pool;
 mod search;
 mod successors;

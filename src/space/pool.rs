@@ -1,35 +1,91 @@
 //! Threads that share the work of a search.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fewer states than this are not worth a second thread.
-pub(super) const PARALLEL: usize = 2048;
+pub const PARALLEL: usize = 2048;
 
-/// Runs a task once for every worker, on threads if it is worth while.
-pub(super) fn in_parallel<W: Send>(
-    workers: &mut [W],
-    pool: &mut Option<ThreadPool>,
-    worth_while: bool,
-    task: impl Fn(&mut W) + Sync,
-) {
-    if workers.len() == 1 || !worth_while {
-        return task(&mut workers[0]);
+/// Workers, one for each thread, and the threads once they are needed.
+pub struct Workers<W> {
+    workers: Vec<W>,
+    pool: Option<ThreadPool>,
+}
+
+impl<W: Send> Workers<W> {
+    pub fn new(threads: usize, worker: impl Fn(usize) -> W) -> Workers<W> {
+        Workers {
+            workers: (0..threads.max(1)).map(worker).collect(),
+            pool: None,
+        }
     }
-    let builder = || {
-        ThreadPoolBuilder::new()
-            .num_threads(workers.len())
-            .build()
-            .ok()
-    };
-    if pool.is_none() {
-        *pool = builder();
+
+    pub fn first(&mut self) -> &mut W {
+        &mut self.workers[0]
     }
-    match pool {
-        None => task(&mut workers[0]),
-        Some(pool) => pool.scope(|scope| {
-            for worker in workers {
-                scope.spawn(|_| task(worker));
+
+    pub fn iter(&self) -> impl Iterator<Item = &W> {
+        self.workers.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut W> {
+        self.workers.iter_mut()
+    }
+
+    /// Runs a task once for every worker, on threads if it is worth while; otherwise once.
+    pub fn run(&mut self, worth_while: bool, task: impl Fn(&mut W) + Sync) {
+        let threads = self.workers.len();
+        if worth_while && threads > 1 && self.pool.is_none() {
+            self.pool = ThreadPoolBuilder::new().num_threads(threads).build().ok();
+        }
+        match &self.pool {
+            Some(pool) if worth_while => pool.scope(|scope| {
+                for worker in &mut self.workers {
+                    scope.spawn(|_| task(worker));
+                }
+            }),
+            _ => task(&mut self.workers[0]),
+        }
+    }
+
+    /// The same for a task that may fail; the first error is returned.
+    pub fn try_run<E: Send>(
+        &mut self,
+        worth_while: bool,
+        task: impl Fn(&mut W) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let first = Mutex::new(Ok(()));
+        self.run(worth_while, |worker| {
+            if let Err(error) = task(worker) {
+                let mut first = first.lock().expect("no thread panics here");
+                *first = std::mem::replace(&mut *first, Ok(())).and(Err(error));
             }
-        }),
+        });
+        first.into_inner().expect("no thread panics here")
+    }
+
+    /// Gives every item and its index to some worker, in no certain order. After an error
+    /// no more items are given out; the first one is returned.
+    pub fn share<T: Sync, E: Send>(
+        &mut self,
+        items: &[T],
+        worth_while: bool,
+        task: impl Fn(&mut W, usize, &T) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let cursor = AtomicUsize::new(0);
+        self.try_run(worth_while, |worker| {
+            loop {
+                let at = cursor.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(at) else {
+                    return Ok(());
+                };
+                let done = task(worker, at, item);
+                if done.is_err() {
+                    cursor.store(items.len(), Ordering::Relaxed);
+                    return done;
+                }
+            }
+        })
     }
 }

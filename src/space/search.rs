@@ -1,9 +1,9 @@
 //! What a search is, and what it finds.
 
+use super::context::Context;
 use super::graph::Graph;
 use super::intern::Interner;
-use super::judge::general_properties;
-use super::layout::{Layout, Overflow};
+use super::layout::Overflow;
 use super::successors::Tagger;
 use super::trace::{Snapshot, Trace};
 use super::{breadth, merging};
@@ -62,6 +62,31 @@ pub enum End {
     Limit(StopReason),
 }
 
+impl End {
+    /// A violation with the trace to it. If a limit kept the trace from being found, that
+    /// is how the search ends, and a violation that was seen stands alone.
+    pub(super) fn with_trace(
+        &mut self,
+        found: Result<(Violation, Trace), StopReason>,
+        seen: Violation,
+    ) -> (Violation, Option<Trace>) {
+        match found {
+            Ok((violation, trace)) => (violation, Some(trace)),
+            Err(reason) => {
+                self.cut_short(reason);
+                (seen, None)
+            }
+        }
+    }
+
+    /// Takes note of a limit, unless another one came first.
+    pub(super) fn cut_short(&mut self, reason: StopReason) {
+        if !matches!(self, End::Limit(_)) {
+            *self = End::Limit(reason);
+        }
+    }
+}
+
 /// What a search took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -92,12 +117,17 @@ impl<'a> Goal<'a> {
         !matches!(self, Goal::FirstViolation)
     }
 
-    /// The tagger of transitions. With one, nothing is searched behind violating states.
+    /// The tagger of transitions.
     pub(super) fn tagger(&self) -> Option<Tagger<'a>> {
         match self {
             Goal::Graph(tagger) => Some(*tagger),
             _ => None,
         }
+    }
+
+    /// What comes after a violation does not count.
+    pub(super) fn ends_at_violations(&self) -> bool {
+        self.tagger().is_some()
     }
 
     /// All states are wanted, unpacked.
@@ -117,7 +147,7 @@ impl<'a> Goal<'a> {
         }
         let graph = build();
         if let Err(reason) = graph {
-            *end = End::Limit(reason);
+            end.cut_short(reason);
         }
         graph.ok()
     }
@@ -126,19 +156,24 @@ impl<'a> Goal<'a> {
 /// Searches the state space of a program.
 pub fn explore(search: &Search) -> Exploration {
     let program = search.stepper.program;
-    let interner = Interner::new(program, general_properties(program));
+    let interner = Interner::new(program);
     loop {
         let Some(layout) = interner.layout() else {
             return Exploration::none(StopReason::TooWide, program);
         };
         // A component that outgrows its field makes the search start over with wider
         // fields; the interned components stay.
+        let context = Context {
+            search,
+            interner: &interner,
+            layout: &layout,
+        };
         let result = match layout.words {
-            1 => attempt::<1>(search, &interner, &layout),
-            2 => attempt::<2>(search, &interner, &layout),
-            3..=4 => attempt::<4>(search, &interner, &layout),
-            5..=16 => attempt::<16>(search, &interner, &layout),
-            _ => attempt::<64>(search, &interner, &layout),
+            1 => attempt::<1>(context),
+            2 => attempt::<2>(context),
+            3..=4 => attempt::<4>(context),
+            5..=16 => attempt::<16>(context),
+            _ => attempt::<64>(context),
         };
         if let Ok(exploration) = result {
             return exploration;
@@ -146,15 +181,10 @@ pub fn explore(search: &Search) -> Exploration {
     }
 }
 
-/// One attempt, with one layout.
-fn attempt<const N: usize>(
-    search: &Search,
-    interner: &Interner,
-    layout: &Layout,
-) -> Result<Exploration, Overflow> {
-    match search.stepper.memory.merges() {
-        true => merging::explore::<N>(search, interner, layout),
-        false => breadth::explore::<N>(search, interner, layout),
+fn attempt<const N: usize>(context: Context) -> Result<Exploration, Overflow> {
+    match context.search.stepper.memory.merges() {
+        true => merging::explore::<N>(context),
+        false => breadth::explore::<N>(context),
     }
 }
 

@@ -1,11 +1,8 @@
 //! Traces: how a state is reached, step by step.
 
-use super::intern::Interner;
-use super::layout::{Layout, State};
-use crate::memory::step::{At, Config, Effect, Step, Stepper};
+use crate::memory::step::{At, Config, Step, Stepper};
 use crate::program::{PlaceId, ProcessId, Program, Value};
 use crate::property::{self, View, Violation};
-use ahash::AHashSet;
 use std::sync::Arc;
 
 /// An execution: where it starts, and every step with what it leads to.
@@ -31,10 +28,6 @@ pub struct Snapshot {
     pub configs: Vec<Arc<Config>>,
 }
 
-/// The search for a trace was interrupted.
-#[derive(Debug, Clone, Copy)]
-pub struct Cancelled;
-
 impl Trace {
     /// The state it ends in.
     pub fn last(&self) -> &Snapshot {
@@ -48,17 +41,6 @@ impl Snapshot {
         self.configs
             .iter()
             .any(|config| matches!(config.at, At::Failed(_)))
-    }
-
-    pub(super) fn unpack<const N: usize>(
-        interner: &Interner,
-        layout: &Layout,
-        state: &State<N>,
-    ) -> Snapshot {
-        Snapshot {
-            memory: interner.memory(layout, state),
-            configs: interner.configs(layout, state),
-        }
     }
 
     /// What is wrong with the state, deadlock aside.
@@ -106,35 +88,4 @@ impl Snapshot {
         }
         after
     }
-}
-
-/// Walks from the least initial state through the given sets of states, one per level.
-/// Among the steps that lead on it prefers the process of the last step, its program
-/// before its flushes; then the order of processes and of the program text. `settle` says
-/// which state a step really leads to, and what it looks like.
-pub(super) fn walk<const N: usize>(
-    stepper: &Stepper,
-    starts: impl Iterator<Item = Snapshot>,
-    levels: &[AHashSet<State<N>>],
-    settle: &dyn Fn(Snapshot) -> Option<(State<N>, Snapshot)>,
-) -> Trace {
-    let initial = starts.min().expect("a trace has a start");
-    let mut steps: Vec<TraceStep> = Vec::new();
-    for level in levels {
-        let now = steps.last().map_or(&initial, |step| &step.after);
-        let running = steps.last().map(|step| step.process);
-        let lead_on = |step: TraceStep| {
-            let (state, after) = settle(step.after)?;
-            level
-                .contains(&state)
-                .then_some(TraceStep { after, ..step })
-        };
-        let candidates = now.steps(stepper).into_iter().filter_map(lead_on);
-        let best = candidates.min_by_key(|step| {
-            let flush = matches!(step.step.effect, Effect::Flush(_));
-            (Some(step.process) != running, flush)
-        });
-        steps.push(best.expect("some step leads on"));
-    }
-    Trace { initial, steps }
 }

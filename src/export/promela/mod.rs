@@ -279,7 +279,7 @@ impl<'p> Promela<'p> {
                 Atom::At(positions) => {
                     Piece::plain(format!("(({}) >= 1)", at(positions)), Domain::BOOL)
                 }
-                Atom::Crowd(positions) => {
+                Atom::TwoAt(positions) => {
                     Piece::plain(format!("(({}) >= 2)", at(positions)), Domain::BOOL)
                 }
             })

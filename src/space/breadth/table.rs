@@ -18,7 +18,7 @@ pub struct Table<const N: usize> {
 }
 
 /// Slots that are moved to a larger table at a time: whole huge pages.
-const MOVED: usize = 1 << 18;
+pub const MOVED: usize = 1 << 18;
 
 const EMPTY: u64 = 0;
 const BUSY: u64 = 1;

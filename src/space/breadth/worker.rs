@@ -1,25 +1,15 @@
 //! One thread's part in expanding a level.
 
 use super::table::{Table, hash};
-use crate::limits::{Limits, Monitor, StopReason};
-use crate::space::intern::Interner;
-use crate::space::judge::{Judge, Verdict};
-use crate::space::layout::{Layout, State};
-use crate::space::search::Search;
+use crate::limits::StopReason;
+use crate::space::context::Context;
+use crate::space::judge::{Judge, Judgement};
+use crate::space::layout::State;
+use crate::space::level::Level;
 use crate::space::successors::{SuccessorCache, Successors};
-use crate::space::trace;
 use ahash::AHashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-
-/// States found in one level, in pieces.
-pub type Level<const N: usize> = Vec<Vec<State<N>>>;
-
-/// States in one piece of a level at most.
-const PIECE: usize = 1 << 14;
-
-/// States handed to a thread at a time.
-pub const CHUNK: usize = 256;
 
 /// Successors that wait for their table slots to be fetched.
 const BATCH: usize = 128;
@@ -47,13 +37,12 @@ pub enum Pause {
 
 /// What the threads share while they expand a level.
 pub struct Shared<'a, const N: usize> {
+    pub context: &'a Context<'a>,
     pub table: &'a Table<N>,
     /// States in the table, and those that threads have reserved room for.
     pub claimed: &'a AtomicU64,
     /// The number of states at which the table counts as full.
     pub capacity: u64,
-    pub limits: &'a Limits,
-    pub monitor: &'a Monitor,
     pub depth: u64,
     /// Memory taken by everything but the states themselves, in bytes.
     pub overhead: u64,
@@ -71,13 +60,13 @@ impl<const N: usize> Shared<'_, N> {
 
     /// Whether to go on with another chunk.
     fn proceed(&self) -> bool {
-        if let Some(reason) = self.monitor.stop(self.limits) {
+        if let Some(reason) = self.context.stop() {
             self.pause(Pause::Stop(reason));
         }
         let states = self.claimed.load(Ordering::Relaxed);
-        self.monitor.report(states, self.depth);
+        self.context.search.monitor.report(states, self.depth);
         let bytes = self.overhead + states * size_of::<State<N>>() as u64;
-        if self.limits.max_memory.is_some_and(|most| bytes > most) {
+        if self.context.exceeds_memory(bytes) {
             self.pause(Pause::Stop(StopReason::MaxMemory));
         }
         !self.paused.load(Ordering::Relaxed)
@@ -86,7 +75,7 @@ impl<const N: usize> Shared<'_, N> {
 
 /// A thread's tables and what it has found in the current level.
 pub struct Worker<'a, const N: usize> {
-    pub rows: SuccessorCache<'a, N>,
+    pub cache: SuccessorCache<'a, N>,
     pub judge: Judge<'a, N>,
     pub next: Level<N>,
     /// Violating states among the new ones.
@@ -109,22 +98,18 @@ pub struct Worker<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Worker<'a, N> {
-    pub fn new(
-        search: &'a Search<'a>,
-        interner: &'a Interner<'a>,
-        layout: &'a Layout,
-    ) -> Worker<'a, N> {
+    pub fn new(context: Context<'a>) -> Worker<'a, N> {
         Worker {
-            rows: SuccessorCache::new(search.stepper, interner, layout, search.goal.tagger()),
-            judge: Judge::new(search.stepper.program, interner, layout),
-            next: Vec::new(),
+            cache: SuccessorCache::new(context),
+            judge: Judge::new(context),
+            next: Level::new(),
             errors: Vec::new(),
             deadlocks: Vec::new(),
             transitions: 0,
             no_room: false,
             reached_final: false,
-            find_deadlocks: search.deadlock,
-            end_at_errors: search.goal.tagger().is_some(),
+            find_deadlocks: context.search.deadlock,
+            end_at_errors: context.search.goal.ends_at_violations(),
             credit: 0,
             successors: Successors::new(),
             pending: Vec::new(),
@@ -163,7 +148,7 @@ impl<'a, const N: usize> Worker<'a, N> {
     /// Expands the states of a chunk; the number of states it got done.
     fn expand_chunk(&mut self, shared: &Shared<N>, chunk: &[State<N>]) -> usize {
         for (done, state) in chunk.iter().enumerate() {
-            match self.rows.successors(state, &mut self.successors) {
+            match self.cache.successors(state, &mut self.successors) {
                 Ok(no_room) => self.no_room |= no_room,
                 Err(_) => {
                     shared.pause(Pause::Overflow);
@@ -216,7 +201,7 @@ impl<'a, const N: usize> Worker<'a, N> {
         let Some(missing) = needed.checked_sub(self.credit + 1) else {
             return true;
         };
-        let most = shared.limits.max_states.unwrap_or(u64::MAX);
+        let most = shared.context.search.limits.max_states.unwrap_or(u64::MAX);
         for claim in [missing + CREDIT, missing + 1] {
             let before = shared.claimed.fetch_add(claim, Ordering::Relaxed);
             if before + claim <= shared.capacity.min(most) {
@@ -250,48 +235,23 @@ impl<'a, const N: usize> Worker<'a, N> {
 
     /// Takes note of a new state.
     pub fn add(&mut self, state: State<N>) {
-        match self.judge.verdict(&state) {
-            Verdict::Fine => {}
-            Verdict::Final => self.reached_final = true,
-            Verdict::Violation if !self.end_at_errors => self.errors.push(state),
-            Verdict::Violation | Verdict::Failure => {
+        match self.judge.judge(&state) {
+            Judgement::Fine => {}
+            Judgement::Final => self.reached_final = true,
+            Judgement::Violation if !self.end_at_errors => self.errors.push(state),
+            Judgement::Violation | Judgement::Failure => {
                 self.errors.push(state);
                 return;
             }
         }
-        match self.next.last_mut() {
-            Some(piece) if piece.len() < PIECE => piece.push(state),
-            None => self.next.push(vec![state]),
-            Some(_) => {
-                let mut piece = Vec::with_capacity(PIECE);
-                piece.push(state);
-                self.next.push(piece);
-            }
-        }
+        self.next.push(state);
     }
 
-    /// The states of some chunks that have a successor in `ahead`.
-    pub fn leading_to(
-        &mut self,
-        ahead: &AHashSet<State<N>>,
-        chunks: &[&[State<N>]],
-        cursor: &AtomicUsize,
-        cancel: &dyn Fn() -> bool,
-    ) -> Result<Vec<State<N>>, trace::Cancelled> {
-        let mut found = Vec::new();
-        while let Some(chunk) = chunks.get(cursor.fetch_add(1, Ordering::Relaxed)) {
-            if cancel() {
-                return Err(trace::Cancelled);
-            }
-            for state in *chunk {
-                // Only a state that a limit kept from being expanded can outgrow the layout.
-                let known = self.rows.successors(state, &mut self.successors).is_ok();
-                let mut successors = self.successors.as_slice().iter();
-                if known && successors.any(|next| ahead.contains(next)) {
-                    found.push(*state);
-                }
-            }
-        }
-        Ok(found)
+    /// Whether a state has a successor in `target`.
+    pub fn leads_to(&mut self, state: &State<N>, target: &AHashSet<State<N>>) -> bool {
+        // Only a state that a limit kept from being expanded can outgrow the layout.
+        let known = self.cache.successors(state, &mut self.successors).is_ok();
+        let mut successors = self.successors.as_slice().iter();
+        known && successors.any(|next| target.contains(next))
     }
 }

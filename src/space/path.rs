@@ -1,0 +1,114 @@
+//! A shortest trace to a violation.
+//!
+//! No state has a parent: what the engines keep is the states by level. Going back level
+//! by level, the states are found from which an error is reached in time; going forward
+//! through these, the trace is chosen by rules that know nothing of the order of discovery.
+
+use super::context::Context;
+use super::layout::State;
+use super::level::Level;
+use super::pool::{PARALLEL, Workers};
+use super::trace::{Snapshot, Trace, TraceStep};
+use crate::limits::StopReason;
+use crate::memory::step::Effect;
+use crate::property::Violation;
+use ahash::AHashSet;
+use std::sync::Mutex;
+
+/// The states that an engine has found, each under a key; sets and levels hold keys.
+pub trait Visited<const N: usize>: Sync {
+    type Worker: Send;
+
+    /// The state under a key.
+    fn unpack(&self, key: &State<N>) -> Snapshot;
+
+    /// The key of what a step has led to; `None` if the search did not get there.
+    fn key(&self, worker: &mut Self::Worker, after: &Snapshot) -> Option<State<N>>;
+
+    /// Whether a step leads from the state under a key to one under a key of `target`.
+    fn leads_to(
+        &self,
+        worker: &mut Self::Worker,
+        key: &State<N>,
+        target: &AHashSet<State<N>>,
+    ) -> bool;
+}
+
+/// A shortest trace to one of `errors`, and what is wrong at its end. The levels are those
+/// before the errors, from the initial states on.
+pub fn shortest<V: Visited<N>, const N: usize>(
+    context: &Context,
+    visited: &V,
+    workers: &mut Workers<V::Worker>,
+    levels: &[Level<N>],
+    errors: impl IntoIterator<Item = State<N>>,
+) -> Result<(Violation, Trace), StopReason> {
+    let mut ahead = vec![errors.into_iter().collect()];
+    for level in levels.iter().rev() {
+        let target = ahead.last().expect("there is a target");
+        ahead.push(leading_to(context, visited, workers, level, target)?);
+    }
+    ahead.reverse();
+    let trace = walk(context, visited, workers.first(), &ahead)?;
+    let violation = trace.last().violation(context.program());
+    Ok((violation.unwrap_or(Violation::Deadlock), trace))
+}
+
+/// The states of a level from which a step leads into `target`.
+fn leading_to<V: Visited<N>, const N: usize>(
+    context: &Context,
+    visited: &V,
+    workers: &mut Workers<V::Worker>,
+    level: &Level<N>,
+    target: &AHashSet<State<N>>,
+) -> Result<AHashSet<State<N>>, StopReason> {
+    let all = Mutex::new(AHashSet::new());
+    workers.share(
+        &level.chunks(),
+        level.len() >= PARALLEL,
+        |worker, _, chunk| {
+            if context.search.monitor.interrupted() {
+                return Err(StopReason::Interrupted);
+            }
+            let keys = chunk.iter().copied();
+            let leading = keys.filter(|key| visited.leads_to(worker, key, target));
+            let leading: Vec<State<N>> = leading.collect();
+            all.lock().expect("no thread panics here").extend(leading);
+            Ok(())
+        },
+    )?;
+    Ok(all.into_inner().expect("no thread panics here"))
+}
+
+/// Walks from the least initial state through the given sets of states, one per level.
+/// Among the steps that lead on it prefers the process of the last step, its program
+/// before its flushes; then the order of processes and of the program text.
+fn walk<V: Visited<N>, const N: usize>(
+    context: &Context,
+    visited: &V,
+    worker: &mut V::Worker,
+    levels: &[AHashSet<State<N>>],
+) -> Result<Trace, StopReason> {
+    let starts = levels[0].iter().map(|key| visited.unpack(key));
+    let initial = starts.min().expect("a trace has a start");
+    let mut steps: Vec<TraceStep> = Vec::new();
+    for level in &levels[1..] {
+        let now = steps.last().map_or(&initial, |step| &step.after);
+        let running = steps.last().map(|step| step.process);
+        let mut lead_on = |step: TraceStep| {
+            let key = visited.key(worker, &step.after)?;
+            level.contains(&key).then(|| TraceStep {
+                after: visited.unpack(&key),
+                ..step
+            })
+        };
+        let candidates = now.steps(context.search.stepper).into_iter();
+        let candidates = candidates.filter_map(&mut lead_on);
+        let best = candidates.min_by_key(|step| {
+            let flush = matches!(step.step.effect, Effect::Flush(_));
+            (Some(step.process) != running, flush)
+        });
+        steps.push(best.expect("some step leads on"));
+    }
+    Ok(Trace { initial, steps })
+}
