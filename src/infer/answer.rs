@@ -168,6 +168,8 @@ pub struct Clause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     Limit(StopReason),
+    /// The costs of all points together do not fit in 64 bits.
+    CostsTooLarge,
     /// The formulas have too many nodes.
     FormulaTooLarge,
     /// A counterexample of the abstraction passes no point where a fence may stand.

@@ -4,12 +4,25 @@
 //! few dozen points and at most a few hundred clauses, so a branch-and-bound over the
 //! smallest clause that is not hit yet is quick. Ties are broken by the order of points,
 //! so the answer is always the same.
+//!
+//! Every sum of costs is one of different points, so none is larger than the [`total`] of
+//! all points; whoever searches here makes sure that this fits.
 
 use crate::program::{PointId, PointSet};
 use std::collections::BTreeSet;
 
 /// What a fence at each point costs; `None` where there must be none.
 pub type Costs = Vec<Option<u64>>;
+
+/// The most that a fence at one point may cost, where people and files say what it costs.
+pub const MOST_COST: u64 = 1_000_000_000_000;
+
+/// What fences at all points cost together if each costs `factor` times as much; `None` if
+/// 64 bits do not hold it.
+pub fn total(costs: &Costs, factor: u64) -> Option<u64> {
+    let mut each = costs.iter().flatten();
+    each.try_fold(0u64, |sum, cost| sum.checked_add(cost.checked_mul(factor)?))
+}
 
 /// The cost of a set of fences.
 pub fn cost(fences: &PointSet, costs: &Costs) -> u64 {
@@ -172,8 +185,19 @@ mod tests {
         assert_eq!(first, [set(&[2]), set(&[0, 3])]);
         let free = vec![Some(0); 4];
         assert_eq!(minimal(&clauses, &free, 100).unwrap().len(), 3);
+        let dear = [set(&[0, 1]), set(&[1, 2])];
+        let costs = vec![Some(MOST_COST), Some(2 * MOST_COST - 1), Some(MOST_COST)];
+        assert_eq!(cheapest(&dear, &costs), Some(set(&[1])));
         let chain = [set(&[0, 1]), set(&[1, 2]), set(&[2, 3])];
         assert_eq!(cheapest(&chain, &free).map(|set| set.len()), Some(2));
+    }
+
+    #[test]
+    fn totals_that_do_not_fit() {
+        let costs = vec![Some(MOST_COST), None, Some(1)];
+        assert_eq!(total(&costs, 3), Some(3 * MOST_COST + 3));
+        assert_eq!(total(&costs, u64::MAX / MOST_COST + 1), None);
+        assert_eq!(total(&vec![Some(1 << 63); 2], 1), None);
     }
 
     proptest! {

@@ -28,13 +28,22 @@ impl Default for Prices {
     }
 }
 
+/// The most that a kind of fence may cost, where people say what it costs.
+pub const MOST_KIND_COST: u64 = 1_000;
+
 impl Prices {
+    /// What a kind costs beside the others.
     pub fn of(&self, kind: FenceKind) -> u64 {
         match kind {
             FenceKind::Full => self.full,
             FenceKind::StoreLoad => self.store_load,
             FenceKind::StoreStore => self.store_store,
         }
+    }
+
+    /// What the dearest kind costs.
+    pub fn dearest(&self) -> u64 {
+        self.full.max(self.store_load).max(self.store_store)
     }
 }
 

@@ -20,7 +20,7 @@ pub use answer::{
     Clause, Conclusion, Formula, Inference, Labelling, Literal, Obstacle, Optimality, Placed,
     Placement, Unfixable, Why,
 };
-pub use kinds::Prices;
+pub use kinds::{MOST_KIND_COST, Prices};
 pub(crate) use lazy::clause;
 
 use crate::limits::Monitor;
@@ -40,10 +40,12 @@ pub struct InferOptions {
     /// The semantics with the abstraction to begin with, and limits. The lazy engine raises
     /// k if that is the strategy.
     pub verify: VerifyOptions,
+    /// How placements are found.
     pub engine: EngineKind,
     /// How ordering constraints are read, by the engine that has them.
     pub ordering: OrderingRules,
-    /// By fence point.
+    /// By fence point. All of them together must fit in 64 bits, times what the dearest
+    /// kind of fence costs if kinds are looked for.
     pub costs: Costs,
     /// Find every minimal placement, up to this many.
     pub all: Option<usize>,
@@ -133,6 +135,10 @@ named_enum! {
 /// Infers the cheapest placement. `program` is the whole program, with all of its points.
 pub fn infer(program: &Program, options: &InferOptions, monitor: &Monitor) -> Inference {
     let mut run = InferenceRun::new(program, options, monitor);
+    let factor = options.kinds.map_or(1, |prices| prices.dearest().max(1));
+    if hitting::total(&options.costs, factor).is_none() {
+        return run.conclude(Conclusion::Inconclusive(Obstacle::CostsTooLarge));
+    }
     let conclusion = match run.wrong_under_sc() {
         Some(wrong) => wrong,
         None if options.engine == EngineKind::Lazy => find_placements(&mut Lazy { run: &mut run }),

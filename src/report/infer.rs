@@ -77,6 +77,9 @@ impl InferReport<'_> {
             Conclusion::Inconclusive(Obstacle::FormulaTooLarge) => {
                 "no placement: the formulas have grown too large; try --engine lazy, or a larger --max-formula-nodes".to_string()
             }
+            Conclusion::Inconclusive(Obstacle::CostsTooLarge) => {
+                "no placement: the costs of all points together do not fit in 64 bits; only their ratios matter, so scale them down".to_string()
+            }
             Conclusion::Inconclusive(Obstacle::Limit(reason)) => format!("no placement yet: {reason}"),
             Conclusion::Inconclusive(Obstacle::TooCoarse) => {
                 let finer = match self.request.place {
@@ -284,6 +287,9 @@ pub fn stopped_by(obstacle: Obstacle) -> Option<Stopped> {
     match obstacle {
         Obstacle::Limit(reason) => Some(reason.into()),
         Obstacle::FormulaTooLarge => Some(Stopped::Formula),
-        Obstacle::TooCoarse | Obstacle::Inexpressible | Obstacle::Unverified => None,
+        Obstacle::CostsTooLarge
+        | Obstacle::TooCoarse
+        | Obstacle::Inexpressible
+        | Obstacle::Unverified => None,
     }
 }

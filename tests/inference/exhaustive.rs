@@ -289,7 +289,9 @@ fn ordered(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             assert!(expected.is_empty(), "fixable, {what}");
         }
         Conclusion::Inconclusive(Obstacle::Inexpressible) => {}
-        Conclusion::Inconclusive(Obstacle::Unverified) => panic!("{what}"),
+        Conclusion::Inconclusive(Obstacle::Unverified | Obstacle::CostsTooLarge) => {
+            panic!("{what}")
+        }
     }
 }
 
@@ -352,9 +354,9 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             assert!(expected.is_empty(), "fixable, {what}");
             tally.stuck = 1;
         }
-        Conclusion::Inconclusive(Obstacle::Inexpressible | Obstacle::Unverified) => {
-            panic!("{what}")
-        }
+        Conclusion::Inconclusive(
+            Obstacle::Inexpressible | Obstacle::Unverified | Obstacle::CostsTooLarge,
+        ) => panic!("{what}"),
         Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {
             tally.left_out = 1
         }
@@ -741,7 +743,9 @@ fn random_programs_under_pd() {
                 Conclusion::Inconclusive(Obstacle::TooCoarse | Obstacle::Inexpressible) => {
                     tally.stuck += 1;
                 }
-                Conclusion::Inconclusive(Obstacle::Unverified) => panic!("{what}"),
+                Conclusion::Inconclusive(Obstacle::Unverified | Obstacle::CostsTooLarge) => {
+                    panic!("{what}")
+                }
                 Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {
                     tally.left_out += 1
                 }

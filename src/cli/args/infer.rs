@@ -1,7 +1,7 @@
 //! The arguments of `infer`.
 
 use super::{BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
-use crate::infer::{AllowedGaps, EngineKind, MOST_NODES, Paths, PdPrevent, Prices};
+use crate::infer::{AllowedGaps, EngineKind, MOST_KIND_COST, MOST_NODES, Paths, PdPrevent, Prices};
 use crate::memory::Model;
 use crate::report::target::Target;
 use clap::{Args, ValueEnum};
@@ -30,7 +30,8 @@ pub struct Infer {
     #[arg(long, value_name = "WHERE", default_value = "anywhere")]
     pub place: AllowedGaps,
     /// What a fence costs: `uniform`, `loops` (ten times as much for each loop around it), or
-    /// a JSON file of "line:column" to cost, for statements that begin there
+    /// a JSON file of "line:column" to cost, for statements that begin there; others cost 1,
+    /// and none more than 10^12
     #[arg(long, value_name = "COST", default_value = "uniform")]
     pub cost: String,
     /// Find every minimal placement, up to N of them
@@ -49,8 +50,8 @@ pub struct Infer {
     /// still verify
     #[arg(long, value_name = "KINDS", default_value = "full")]
     pub kinds: KindsName,
-    /// What full, store-load and store-store fences cost beside one another, with
-    /// --kinds fine [default: 3,2,1]
+    /// What full, store-load and store-store fences cost beside one another, at most 1000,
+    /// with --kinds fine [default: 3,2,1]
     #[arg(long, value_name = "FULL,SL,SS", value_parser = prices)]
     pub kind_cost: Option<Prices>,
     /// Show the formula whose solutions are the placements (engines points and ordering)
@@ -87,13 +88,19 @@ pub enum KindsName {
 
 /// Prices of full, store-load and store-store fences: `3,2,1`.
 fn prices(text: &str) -> Result<Prices, String> {
-    let numbers = text.split(',').map(|word| word.trim().parse::<u32>());
-    match numbers.collect::<Result<Vec<u32>, _>>().as_deref() {
-        Ok([full, store_load, store_store]) => Ok(Prices {
-            full: u64::from(*full),
-            store_load: u64::from(*store_load),
-            store_store: u64::from(*store_store),
+    let price = |word: &str| {
+        let price = word.trim().parse().ok();
+        price.filter(|price| *price <= MOST_KIND_COST)
+    };
+    let prices: Option<Vec<u64>> = text.split(',').map(price).collect();
+    match prices.as_deref() {
+        Some(&[full, store_load, store_store]) => Ok(Prices {
+            full,
+            store_load,
+            store_store,
         }),
-        _ => Err(format!("'{text}' is not three numbers such as 3,2,1")),
+        _ => Err(format!(
+            "'{text}' is not three numbers from 0 to {MOST_KIND_COST} such as 3,2,1"
+        )),
     }
 }

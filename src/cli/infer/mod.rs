@@ -1,5 +1,6 @@
 //! `fencesmith infer`.
 
+mod costs;
 mod text;
 
 use super::args::{self, Head, KindsName, OutputFormat};
@@ -10,20 +11,15 @@ use super::streams::print;
 use super::verify::{json_text, limits};
 use super::{Exit, Failure, conclude, output, progress};
 use crate::certificate::certificate;
-use crate::fences;
 use crate::import::Format;
-use crate::infer::hitting::Costs;
-use crate::infer::{
-    Conclusion, EngineKind, InferOptions, OrderingRules, Placement, allowed, infer,
-};
+use crate::infer::{Conclusion, EngineKind, InferOptions, OrderingRules, Placement, infer};
 use crate::lang::insert_fences;
 use crate::memory::{Abstraction, AbstractionKind, Semantics};
-use crate::program::{PointId, Program};
+use crate::program::PointId;
 use crate::report::infer::{InferReport, Request};
-use crate::source::Source;
 use crate::verify::{Strategy, VerifyOptions};
+use costs::{cost_file, costs};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Instant;
 
 /// Infers fences under each model asked for.
@@ -123,14 +119,6 @@ fn check_files(args: &args::Infer) -> Result<(), Failure> {
     output::refuse_overwriting(inputs, &outputs)
 }
 
-/// The file that the costs come from.
-fn cost_file(args: &args::Infer) -> Option<&Path> {
-    match args.cost.as_str() {
-        "uniform" | "loops" => None,
-        path => Some(Path::new(path)),
-    }
-}
-
 /// Refuses what does not go together.
 fn check(args: &args::Infer) -> Result<(), Failure> {
     let lazy = args.engine == EngineKind::Lazy;
@@ -170,35 +158,6 @@ fn abstraction(args: &args::Infer) -> Result<(Abstraction, bool), Failure> {
         }
         _ => args.buffers.abstraction(0).map_err(Failure::message),
     }
-}
-
-/// What a fence costs at each point.
-fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<Costs, Failure> {
-    let prices: Vec<u64> = match cost_file(args) {
-        None if args.cost == "loops" => {
-            let depth = program.points.iter().map(|point| point.depth.min(15));
-            depth.map(|depth| 10u64.pow(depth)).collect()
-        }
-        None => vec![1; program.points.len()],
-        Some(path) => {
-            let file = input::read(path)?;
-            let wrong = |text: String| Failure::message(format!("'{}': {text}", path.display()));
-            let given: BTreeMap<String, u64> = serde_json::from_str(file.text())
-                .map_err(|error| wrong(format!("this is not a list of costs: {error}")))?;
-            let mut prices = vec![1; program.points.len()];
-            for (place, price) in given {
-                let place = place.parse().map_err(&wrong)?;
-                let point = fences::find(program, source, place).map_err(&wrong)?;
-                prices[point.index()] = price;
-            }
-            prices
-        }
-    };
-    let allowed = allowed(program, args.place);
-    let both = prices.into_iter().zip(allowed);
-    Ok(both
-        .map(|(price, allowed)| allowed.then_some(price))
-        .collect())
 }
 
 /// An inference about to be shown.
