@@ -35,8 +35,18 @@ pub struct Inference {
     pub labelling: Option<Labelling>,
     /// The formula, if it was asked for.
     pub formula: Option<Formula>,
-    /// Fences in the program's text that can be removed together, if that was asked.
-    pub removable: Option<BTreeMap<Span, FenceKind>>,
+    /// Fences in the program's text that are not needed, if that was asked.
+    pub removable: Option<Removable>,
+}
+
+/// Fences in the program's text that can be removed together; without them the program
+/// with its placement was verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removable {
+    pub fences: BTreeMap<Span, FenceKind>,
+    /// Executions of the exact model show that no more can be removed. Otherwise some of
+    /// the others are only not proved to be removable.
+    pub is_most: bool,
 }
 
 /// What keeps all errors from being reached: one of each clause.
@@ -89,6 +99,7 @@ pub enum Conclusion {
     IncorrectUnderSc(Violation, Trace),
     /// A real execution passes no point where a fence may stand but does not.
     Unfixable(Box<Unfixable>),
+    /// No placement was found, and it is not known that there is none.
     Inconclusive(Obstacle),
 }
 
@@ -115,13 +126,14 @@ pub struct Placed {
     pub more: bool,
 }
 
+/// A set of fences with which the program was verified.
 #[derive(Debug, Clone)]
 pub struct Placement {
     pub fences: PointSet,
     pub cost: u64,
-    /// The abstraction that verifies it.
+    /// The abstraction that verifies it with full fences.
     pub abstraction: Abstraction,
-    /// States of the verified program.
+    /// States of the program with full fences.
     pub states: u64,
     /// For each fence, in order: its kind.
     pub kinds: Vec<FenceKind>,
@@ -148,6 +160,7 @@ named_enum! {
         Exact = "exact",
         /// None that is cheaper can be proved with the abstraction.
         UnderAbstraction = "under-abstraction",
+        /// A cheaper one may exist.
         Unknown = "unknown",
     }
 }
@@ -167,6 +180,7 @@ pub struct Clause {
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
+    /// Time, memory or the number of states ran out.
     Limit(StopReason),
     /// The costs of all points together do not fit in 64 bits.
     CostsTooLarge,

@@ -7,8 +7,9 @@
 use super::Placement;
 use super::run::InferenceRun;
 use crate::memory::Model;
-use crate::program::{FenceKind, PointId, Program};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::program::{FenceKind, PointId};
+use crate::verify::Verdict;
+use std::collections::BTreeSet;
 
 /// What the kinds of fences cost, as factors of the price of the point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,10 +57,10 @@ pub fn weaken(run: &mut InferenceRun, placement: &mut Placement, prices: Prices)
     let points: Vec<PointId> = placement.fences.iter().copied().collect();
     let costs = &run.options.costs;
     let price = |at: usize, kind| prices.of(kind) * costs[points[at].index()].unwrap_or(0);
-    let fenced = |run: &InferenceRun, kinds: &[FenceKind]| -> Program {
-        let kinds: BTreeMap<PointId, FenceKind> =
-            points.iter().copied().zip(kinds.iter().copied()).collect();
-        run.whole.fenced_by(&kinds)
+    let proves = |run: &mut InferenceRun, kinds: &[FenceKind]| {
+        let kinds = points.iter().copied().zip(kinds.iter().copied());
+        let program = run.whole.fenced_by(&kinds.collect());
+        run.decide(&program).verdict == Verdict::Correct
     };
     let full = vec![FenceKind::Full; points.len()];
     let mut choices: Vec<Vec<FenceKind>> = Vec::new();
@@ -70,7 +71,7 @@ pub fn weaken(run: &mut InferenceRun, placement: &mut Placement, prices: Prices)
                 .say(&format!("kinds of fences, {} of {}", at + 1, points.len()));
             let mut kinds = full.clone();
             kinds[at] = kind;
-            if price(at, kind) < price(at, FenceKind::Full) && run.proves(&fenced(run, &kinds)) {
+            if price(at, kind) < price(at, FenceKind::Full) && proves(run, &kinds) {
                 enough.push(kind);
             }
         }
@@ -87,7 +88,7 @@ pub fn weaken(run: &mut InferenceRun, placement: &mut Placement, prices: Prices)
     while let Some((price, chosen)) = open.pop_first() {
         let pairs = choices.iter().zip(&chosen);
         let kinds: Vec<FenceKind> = pairs.map(|(kinds, &choice)| kinds[choice]).collect();
-        if kinds == full || run.proves(&fenced(run, &kinds)) {
+        if kinds == full || proves(run, &kinds) {
             placement.price = Some(price);
             placement.kinds = kinds;
             return;

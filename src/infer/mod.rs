@@ -18,7 +18,7 @@ mod run;
 
 pub use answer::{
     Clause, Conclusion, Formula, Inference, Labelling, Literal, Obstacle, Optimality, Placed,
-    Placement, Unfixable, Why,
+    Placement, Removable, Unfixable, Why,
 };
 pub use kinds::{MOST_KIND_COST, Prices};
 pub(crate) use lazy::clause;

@@ -1,13 +1,13 @@
 //! An inference under way: verifying sets of fences, and what that took.
 
 use super::hitting;
-use super::{Clause, Conclusion, Formula, InferOptions, Inference, Labelling, Placement, Why};
+use super::{
+    Clause, Conclusion, Formula, InferOptions, Inference, Labelling, Placement, Removable, Why,
+};
 use crate::limits::{Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::{FenceKind, PointId, PointSet, Program};
-use crate::source::Span;
-use crate::verify::{Answer, Strategy, Verdict, VerifyOptions, verify};
-use std::collections::BTreeMap;
+use crate::verify::{Answer, Inconclusive, MOST_K, Strategy, Verdict, VerifyOptions, verify};
 
 /// An inference under way.
 pub struct InferenceRun<'a> {
@@ -22,7 +22,7 @@ pub struct InferenceRun<'a> {
     pub clauses: Vec<Clause>,
     pub labelling: Option<Labelling>,
     pub formula: Option<Formula>,
-    pub removable: Option<BTreeMap<Span, FenceKind>>,
+    pub removable: Option<Removable>,
     pub rounds: u64,
     pub states: u64,
     pub transitions: u64,
@@ -31,6 +31,7 @@ pub struct InferenceRun<'a> {
 }
 
 impl<'a> InferenceRun<'a> {
+    /// A run that has done nothing yet.
     pub fn new(
         whole: &'a Program,
         options: &'a InferOptions,
@@ -54,6 +55,7 @@ impl<'a> InferenceRun<'a> {
         }
     }
 
+    /// What was found out, with the account of what that took.
     pub fn conclude(self, conclusion: Conclusion) -> Inference {
         Inference {
             conclusion,
@@ -94,10 +96,43 @@ impl<'a> InferenceRun<'a> {
         self.verify_program(&self.whole.fenced(fences), model, most)
     }
 
-    /// Whether a program is proved correct under the model.
-    pub fn proves(&mut self, program: &Program) -> bool {
+    /// What is known of a program under the model. If k is refined, it is raised while it is
+    /// not known whether the counterexample is real, for this program alone; only a proof
+    /// with a larger k is something that the answer rests on from then on.
+    pub fn decide(&mut self, program: &Program) -> Answer {
         let model = self.options.verify.semantics.model;
-        self.verify_program(program, model, u64::MAX).verdict == Verdict::Correct
+        let (abstraction, tried) = (self.abstraction, self.tried.len());
+        let mut answer = self.verify_program(program, model, u64::MAX);
+        while is_undecided(answer.verdict) && self.refine() {
+            let finer = self.verify_program(program, model, u64::MAX);
+            if let Verdict::Inconclusive(Inconclusive::Limit(_)) = finer.verdict {
+                break;
+            }
+            answer = finer;
+        }
+        if answer.verdict != Verdict::Correct {
+            self.abstraction = abstraction;
+            self.tried.truncate(tried);
+        }
+        answer
+    }
+
+    /// Whether there is a larger k that may be tried.
+    pub fn can_refine(&self) -> bool {
+        let refine = self.options.verify.strategy == Strategy::Refine;
+        refine && matches!(self.abstraction, Abstraction::Fd { k } if k < MOST_K)
+    }
+
+    /// Raises k, if it can be.
+    pub fn refine(&mut self) -> bool {
+        match self.abstraction {
+            Abstraction::Fd { k } if self.can_refine() => {
+                self.tried.push(k);
+                self.abstraction = Abstraction::Fd { k: k + 1 };
+                true
+            }
+            _ => false,
+        }
     }
 
     fn verify_program(&mut self, program: &Program, model: Model, most: u64) -> Answer {
@@ -138,6 +173,7 @@ impl<'a> InferenceRun<'a> {
             .collect()
     }
 
+    /// A placement of full fences that was just verified with this many states.
     pub fn placement(&self, fences: PointSet, states: u64) -> Placement {
         Placement {
             cost: hitting::cost(&fences, &self.options.costs),
@@ -156,7 +192,7 @@ impl<'a> InferenceRun<'a> {
         let without = |point| {
             let mut fewer = fences.clone();
             fewer.remove(point);
-            let answer = self.verify(&fewer, self.options.verify.semantics.model);
+            let answer = self.decide(&self.whole.fenced(&fewer));
             Why {
                 verdict: answer.verdict,
                 trace: answer.into_trace().map(|(_, trace)| trace),
@@ -164,4 +200,10 @@ impl<'a> InferenceRun<'a> {
         };
         fences.iter().map(without).collect()
     }
+}
+
+/// A counterexample was found that is not known to be real.
+fn is_undecided(verdict: Verdict) -> bool {
+    use Inconclusive::{Spurious, Undecided};
+    matches!(verdict, Verdict::Inconclusive(Spurious | Undecided))
 }

@@ -254,6 +254,9 @@ pub struct InferAnswer {
     /// Fences in the program's text that can be removed together, with --prune.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removable: Option<Vec<OwnFence>>,
+    /// Whether executions of the memory model show that no more can be removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removable_complete: Option<bool>,
     /// With --formula, unless it is too large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<Formula>,

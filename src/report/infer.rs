@@ -179,11 +179,12 @@ impl InferReport<'_> {
                 _ => None,
             },
             removable: self.found.removable.as_ref().map(|removable| {
-                let fences = removable.iter();
+                let fences = removable.fences.iter();
                 fences
                     .map(|(span, kind)| self.own_fence(*span, *kind))
                     .collect()
             }),
+            removable_complete: self.found.removable.as_ref().map(|found| found.is_most),
             formula: self.found.formula.as_ref().map(|formula| record::Formula {
                 clauses: formula
                     .clauses

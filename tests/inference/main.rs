@@ -1,4 +1,6 @@
-//! Placements against every set of fences, and the certificates that come with them.
+//! Placements against every set of fences, what a larger k adds, and the certificates that come
+//! with them.
 
 mod certificate;
 mod exhaustive;
+mod refinement;

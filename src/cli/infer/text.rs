@@ -125,20 +125,30 @@ impl InferAnswer<'_> {
         let Some(removable) = &self.found.removable else {
             return String::new();
         };
-        let own = count(self.program.own_fences().len() as u64, "fence");
-        let lines = removable.keys().map(|span| {
+        let own = match self.program.own_fences().len() {
+            0 => return "  the program has no fences of its own\n\n".to_string(),
+            own => count(own as u64, "fence"),
+        };
+        let lines = removable.fences.keys().map(|span| {
             let line = self.source.position(span.start).line;
             format!("line {line} '{}'", describe::one_line(self.source, *span))
         });
         let lines: Vec<String> = lines.collect();
-        match lines.is_empty() {
-            true => format!("  none of the program's own {own} can be removed\n\n"),
-            false => format!(
-                "  {} of the program's own {own} can be removed: {}\n\n",
-                lines.len(),
-                lines.join("; ")
-            ),
-        }
+        let text = match (lines.len(), removable.is_most) {
+            (0, true) => format!("none of the program's own {own} can be removed"),
+            (0, false) => {
+                format!("none of the program's own {own} could be shown to be removable")
+            }
+            (some, is_most) => {
+                let lines = lines.join("; ");
+                let more = match is_most {
+                    true => "",
+                    false => "; the others could not be shown to be removable",
+                };
+                format!("{some} of the program's own {own} can be removed: {lines}{more}")
+            }
+        };
+        format!("  {text}\n\n")
     }
 
     /// The formula, clause by clause.

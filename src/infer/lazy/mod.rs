@@ -14,7 +14,7 @@ use super::{Clause, Conclusion, Obstacle, Unfixable};
 use crate::limits::StopReason;
 use crate::memory::Abstraction;
 use crate::program::{PointId, PointSet};
-use crate::verify::{Inconclusive, MOST_K, Strategy, Verdict};
+use crate::verify::{Inconclusive, Verdict};
 
 /// States that a verification may take without being called work.
 const LITTLE: u64 = 5_000;
@@ -89,12 +89,9 @@ impl Lazy<'_, '_> {
     /// Verifies one fence set with at most so many states; a counterexample becomes a
     /// clause, or it raises k if that is wanted and it is not real.
     fn attempt(&mut self, fences: &PointSet, raise: bool, most: u64) -> Round {
-        let options = self.run.options;
-        let refine = options.verify.strategy == Strategy::Refine;
+        let model = self.run.options.verify.semantics.model;
         loop {
-            let answer = self
-                .run
-                .verify_within(fences, options.verify.semantics.model, most);
+            let answer = self.run.verify_within(fences, model, most);
             let real = match answer.verdict {
                 Verdict::Correct => return Round::Verified(answer.statistics.states),
                 Verdict::Violated => true,
@@ -103,14 +100,11 @@ impl Lazy<'_, '_> {
                 }
                 Verdict::Inconclusive(_) => false,
             };
-            if let (false, true, Abstraction::Fd { k }) = (real, refine, self.run.abstraction)
-                && k < MOST_K
-            {
+            if !real && self.run.can_refine() {
                 if !raise {
                     return Round::Inconclusive(Obstacle::TooCoarse);
                 }
-                self.run.tried.push(k);
-                self.run.abstraction = Abstraction::Fd { k: k + 1 };
+                self.run.refine();
                 continue;
             }
             let Some((violation, trace)) = answer.into_trace() else {
