@@ -122,7 +122,7 @@ pub struct Placed {
     pub lower_bound: u64,
     /// Every minimal placement, cheapest first, if asked for; each one verified.
     pub all: Vec<Placement>,
-    /// There are more than were asked for, or a limit kept them from being found.
+    /// There may be more: more than were asked for, or they were not all found.
     pub more: bool,
 }
 

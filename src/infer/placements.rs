@@ -54,15 +54,15 @@ pub fn find_placements<'a>(engine: &mut impl Engine<'a>) -> Conclusion {
     if placement.fences.is_empty() {
         return Conclusion::Correct(placement);
     }
+    let (all, more) = match options.all {
+        None => (Vec::new(), false),
+        Some(most) => all_minimal(engine, most),
+    };
     let lower_bound = engine.lower_bound();
     let optimality = match engine.is_exact() {
         _ if lower_bound == placement.cost => Optimality::Exact,
         true => Optimality::UnderAbstraction,
         false => Optimality::Unknown,
-    };
-    let (all, more) = match options.all {
-        None => (Vec::new(), false),
-        Some(most) => all_minimal(engine, most),
     };
     if options.why {
         placement.why = engine.run().why(&placement.fences);
@@ -94,7 +94,8 @@ fn search<'a>(engine: &mut impl Engine<'a>) -> Result<(PointSet, u64), Conclusio
 
 /// Every minimal placement: a minimal hitting set that verifies is one, since each of
 /// its proper subsets misses a necessary demand; one that fails gives a new demand. Also
-/// says whether there may be more, as there may if a limit is reached.
+/// says whether there may be more, as there may if a limit is reached or if demands are not
+/// necessary.
 fn all_minimal<'a>(engine: &mut impl Engine<'a>, most: usize) -> (Vec<Placement>, bool) {
     let mut verified: Vec<Placement> = Vec::new();
     let more = 'again: loop {
@@ -119,7 +120,7 @@ fn all_minimal<'a>(engine: &mut impl Engine<'a>, most: usize) -> (Vec<Placement>
     };
     verified.sort_by(|a, b| (a.cost, &a.fences).cmp(&(b.cost, &b.fences)));
     verified.truncate(most);
-    (verified, more)
+    (verified, more || !engine.is_exact())
 }
 
 /// Tells whoever watches which fences are tried, and what a placement costs at least.

@@ -340,7 +340,9 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             assert_eq!(sets, expected, "{what}");
             assert!(expected.contains(&known(&placed.best)), "{what}");
             assert_eq!(placed.best.cost, expected[0].0, "{what}");
-            assert!(!placed.more, "{what}");
+            // Where formulas are only sufficient, there may be more.
+            let exact = placed.optimality != Optimality::Unknown;
+            assert!(!placed.more || !exact, "{what}");
             assert_eq!(placed.best.why.len(), placed.best.fences.len(), "{what}");
             for (point, why) in placed.best.fences.iter().zip(&placed.best.why) {
                 let mut fewer = placed.best.fences.clone();
@@ -412,7 +414,7 @@ fn first_few(
     };
     let sets: Vec<_> = placed.all.iter().map(known).collect();
     assert_eq!(sets, expected[..most], "asked for {most}, {what}");
-    let more = most < expected.len();
+    let more = most < expected.len() || placed.optimality == Optimality::Unknown;
     assert_eq!(placed.more, more, "asked for {most}, {what}");
 }
 

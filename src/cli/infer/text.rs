@@ -4,7 +4,7 @@ use super::InferAnswer;
 use crate::cli::streams::stdout_paint;
 use crate::describe;
 use crate::import::Format;
-use crate::infer::{Conclusion, EngineKind, Optimality, Placement};
+use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Placement};
 use crate::program::FenceKind;
 use crate::report::target;
 use crate::report::text::{self, Paint};
@@ -22,6 +22,12 @@ impl InferAnswer<'_> {
             "with fewer fences"
         } else {
             "that is cheaper"
+        };
+        // What is known is known of the points that are allowed.
+        let fewer = match self.args.place {
+            AllowedGaps::Anywhere => fewer.to_string(),
+            AllowedGaps::AfterStore => format!("behind stores {fewer}"),
+            AllowedGaps::BeforeLoad => format!("before loads {fewer}"),
         };
         Some(match placed.optimality {
             Optimality::Exact => format!("optimal: no placement {fewer} exists on {model}"),
