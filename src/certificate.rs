@@ -1,24 +1,30 @@
 //! Certificates: making one, and checking one without trusting whoever made it.
 //!
-//! The check uses the exact model, the hitting-set bound and one verification run: the
-//! placement verifies under the abstraction named; every execution of the lower bound is
-//! replayed on the exact model, ends in a violation, and passes no other points with
-//! pending stores than those listed; and the cheapest fences that hit all of these cost
-//! what the certificate says.
+//! A certificate is about full fences in one program, given by the hash of its text, under
+//! one memory model, and it says itself where fences may stand and what they cost. It holds
+//! if each point is listed once; the placement verifies under the abstraction named, with
+//! as many states as are said; every execution of the lower bound is replayed on the exact
+//! model, ends in a violation of a property, and passes no other points with pending stores
+//! than those listed; and the cheapest fences that hit all of these cost what is said.
+//!
+//! The check uses the exact model, the hitting-set bound and one verification run. What it
+//! returns, a [`Claim`], names everything that the certificate could choose freely.
 
 use crate::fences;
-use crate::infer::hitting::{self, Costs, cheapest};
+use crate::infer::hitting::{self, Costs, MOST_COST, cheapest};
 use crate::infer::{Clause, InferOptions, Placement, clause};
-use crate::limits::{Limits, Monitor};
-use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
+use crate::limits::{Limits, Monitor, StopReason};
+use crate::memory::{Abstraction, AbstractionKind, Atomics, Model, Semantics};
 use crate::program::{PointId, PointSet, Program};
+use crate::property::Violation;
 use crate::record::{
-    CERTIFICATE_SCHEMA, Certificate, Execution, Initial, LowerBound, PointName, PricedPoint, Proof,
-    Step,
+    CERTIFICATE_SCHEMA, Certificate, Claim, Execution, Initial, LowerBound, PointName, PriceList,
+    PricedPoint, Proof, Step,
 };
 use crate::replay::{Replay, replay};
 use crate::source::Source;
-use crate::verify::{Verdict, VerifyOptions, verify};
+use crate::verify::{Inconclusive, Verdict, VerifyOptions, verify};
+use crate::words::grouped;
 use sha2::{Digest, Sha256};
 
 /// Makes the certificate of a verified placement.
@@ -80,87 +86,148 @@ pub fn certificate(
     }
 }
 
-/// A certificate that holds.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Checked {
-    pub cost: u64,
-    /// No placement is cheaper than this.
-    pub lower_bound: u64,
-    pub states: u64,
-    pub executions: usize,
-    /// How many of how many points it allows and prices, unless all cost one.
-    pub allowed: Option<(usize, usize)>,
+/// What a check takes from whoever asks for it.
+#[derive(Debug, Clone, Default)]
+pub struct CheckOptions {
+    /// The certificate must be about this treatment of atomics; any will do if it is open.
+    pub atomics: Option<Atomics>,
+    /// The certificate must be about steps that are fused, or not; both will do if it is
+    /// open.
+    pub fuse: Option<bool>,
+    /// At least 1.
+    pub threads: usize,
+    pub limits: Limits,
 }
 
-/// Checks a certificate against a program; says which part fails if one does.
+/// Why a certificate is not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// This is wrong with it.
+    Rejected(String),
+    /// A limit was reached before its proof was done again.
+    Limit(StopReason),
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Refusal {
+        Refusal::Rejected(why)
+    }
+}
+
+/// Checks a certificate against a program: what it shows, or why it is not accepted.
+/// Whether the placement is optimal is for the claim to say; a certificate may also show
+/// less.
 pub fn check(
     source: &Source,
     program: &Program,
     certificate: &Certificate,
-    threads: usize,
-    limits: &Limits,
+    options: &CheckOptions,
     monitor: &Monitor,
-) -> Result<Checked, String> {
+) -> Result<Claim, Refusal> {
     if certificate.schema != CERTIFICATE_SCHEMA {
-        return Err(format!(
+        return Err(Refusal::Rejected(format!(
             "the schema is '{}', not '{CERTIFICATE_SCHEMA}'",
             certificate.schema
-        ));
+        )));
     }
     if certificate.sha256 != hash(source) {
-        return Err("it is about another program: the hash of the text differs".to_string());
+        let why = "it is about another program: the hash of the text differs";
+        return Err(Refusal::Rejected(why.to_string()));
     }
-    let options = options(certificate, threads, limits)?;
+    let verify_options = verify_options(certificate, options)?;
     let shared = program;
     let separate = certificate.per_process.then(|| program.per_process());
     let program = separate.as_ref().unwrap_or(shared);
     let costs = prices(source, program, certificate)?;
-    let fences = points(source, program, &certificate.placement)?;
+    let fences = placement(source, program, certificate, &costs)?;
+    let bound = lower_bound(source, program, certificate, &costs, &verify_options)?;
+    let answer = verify(&program.fenced(&fences), &verify_options, monitor);
+    let states = answer.statistics.states;
+    match answer.verdict {
+        Verdict::Correct if states == certificate.proof.states => {}
+        Verdict::Correct => {
+            let claimed = certificate.proof.states;
+            return Err(format!("proof: it has {states} states, not {claimed}").into());
+        }
+        Verdict::Violated => return Err("proof: the fenced program is wrong".to_string().into()),
+        Verdict::Inconclusive(Inconclusive::Limit(reason)) => return Err(Refusal::Limit(reason)),
+        Verdict::Inconclusive(reason) => {
+            return Err(format!("proof: it does not verify: {reason}").into());
+        }
+    }
+    let allowed = || costs.iter().flatten();
+    Ok(Claim {
+        model: certificate.model,
+        atomics: certificate.atomics,
+        fuse: certificate.fuse,
+        per_process: certificate.per_process,
+        own_fences: program.own_fences().len(),
+        placement: certificate.placement.clone(),
+        cost: certificate.cost,
+        lower_bound: bound,
+        executions: certificate.lower_bound.executions.len(),
+        allowed_points: allowed().count(),
+        all_points: costs.len(),
+        prices: match allowed().all(|cost| *cost == 1) {
+            true => PriceList::Uniform,
+            false => PriceList::Own,
+        },
+        free_points: allowed().filter(|cost| **cost == 0).count(),
+        proof: certificate.proof.clone(),
+    })
+}
+
+/// The fences of the placement, if they may stand there and cost what is said.
+fn placement(
+    source: &Source,
+    program: &Program,
+    certificate: &Certificate,
+    costs: &Costs,
+) -> Result<PointSet, String> {
+    let named = |why| format!("placement: {why}");
+    let fences = points(source, program, &certificate.placement).map_err(named)?;
     if let Some(point) = fences.iter().find(|point| costs[point.index()].is_none()) {
         let name = name_of(program, source, *point).at;
         return Err(format!("placement: no fence may stand at {name}"));
     }
-    if hitting::cost(&fences, &costs) != certificate.cost {
-        let cost = hitting::cost(&fences, &costs);
-        return Err(format!(
+    let cost = hitting::cost(&fences, costs);
+    match cost == certificate.cost {
+        true => Ok(fences),
+        false => Err(format!(
             "placement: it costs {cost}, not {}",
             certificate.cost
-        ));
+        )),
     }
+}
+
+/// What the cheapest fences cost that prevent all executions, if these are executions and
+/// that is what is said.
+fn lower_bound(
+    source: &Source,
+    program: &Program,
+    certificate: &Certificate,
+    costs: &Costs,
+    options: &VerifyOptions,
+) -> Result<u64, String> {
+    let claimed = &certificate.lower_bound;
     let mut demands = Vec::new();
-    for (index, execution) in certificate.lower_bound.executions.iter().enumerate() {
-        let demand = demand(source, program, execution, &options);
-        demands.push(demand.map_err(|why| format!("execution {}: {why}", index + 1))?);
+    for (index, execution) in claimed.executions.iter().enumerate() {
+        let numbered = |why| format!("execution {}: {why}", index + 1);
+        if claimed.executions[..index].contains(execution) {
+            return Err(numbered("it is listed twice".to_string()));
+        }
+        demands.push(demand(source, program, execution, options).map_err(numbered)?);
     }
-    let Some(bound) = cheapest(&demands, &costs) else {
+    let Some(fences) = cheapest(&demands, costs) else {
         return Err("lower bound: no fences prevent all of its executions".to_string());
     };
-    let bound = hitting::cost(&bound, &costs);
-    if bound != certificate.lower_bound.cost {
-        let claimed = certificate.lower_bound.cost;
-        return Err(format!(
-            "lower bound: its executions show {bound}, not {claimed}"
-        ));
-    }
-    let answer = verify(&program.fenced(&fences), &options, monitor);
-    let states = answer.statistics.states;
-    match answer.verdict {
-        Verdict::Correct if states == certificate.proof.states => Ok(Checked {
-            cost: certificate.cost,
-            lower_bound: bound,
-            states,
-            executions: demands.len(),
-            allowed: match costs.iter().all(|cost| *cost == Some(1)) {
-                true => None,
-                false => Some((costs.iter().flatten().count(), costs.len())),
-            },
-        }),
-        Verdict::Correct => {
-            let claimed = certificate.proof.states;
-            Err(format!("proof: it has {states} states, not {claimed}"))
-        }
-        Verdict::Violated => Err("proof: the fenced program is wrong".to_string()),
-        Verdict::Inconclusive(reason) => Err(format!("proof: it does not verify: {reason}")),
+    let bound = hitting::cost(&fences, costs);
+    match bound == claimed.cost {
+        true => Ok(bound),
+        false => Err(format!(
+            "lower bound: its executions show {bound}, not {}",
+            claimed.cost
+        )),
     }
 }
 
@@ -176,6 +243,10 @@ fn demand(
     let fenced = program.fenced(&fences);
     let stepper = options.semantics.exact().stepper(&fenced);
     match replay(&stepper, source, &execution.initial, &execution.steps) {
+        // That nothing can move violates no property.
+        Replay::Harmless | Replay::Violated(Violation::Deadlock, _) => {
+            Err("nothing is wrong at its end".to_string())
+        }
         Replay::Violated(_, trace) => {
             let passed = clause(program, &fenced, &fences, &trace);
             match passed.difference(&listed).next() {
@@ -186,18 +257,28 @@ fn demand(
                 }
             }
         }
-        Replay::Harmless => Err("nothing is wrong at its end".to_string()),
         Replay::BadStart => Err("the program cannot start like this".to_string()),
         Replay::Stuck { index, .. } => Err(format!("step {} is not possible", index + 1)),
     }
 }
 
-fn options(
+/// How the placement is verified: as the certificate says, if that is what was asked about.
+fn verify_options(
     certificate: &Certificate,
-    threads: usize,
-    limits: &Limits,
+    options: &CheckOptions,
 ) -> Result<VerifyOptions, String> {
     let proof = &certificate.proof;
+    let (atomics, fuse) = (certificate.atomics, certificate.fuse);
+    if let Some(wanted) = options.atomics.filter(|wanted| *wanted != atomics) {
+        return Err(format!(
+            "it is about --atomics {atomics}, not --atomics {wanted}"
+        ));
+    }
+    if options.fuse.is_some_and(|wanted| wanted != fuse) {
+        let steps = ["one instruction per step", "fused steps"];
+        let (own, wanted) = (steps[usize::from(fuse)], steps[usize::from(!fuse)]);
+        return Err(format!("it is about {own}, not {wanted}"));
+    }
     if certificate.model == Model::Sc {
         return Err("fences make no difference under SC".to_string());
     }
@@ -206,31 +287,52 @@ fn options(
     }
     let abstraction = Abstraction::new(proof.abstraction, proof.k);
     let semantics = Semantics {
-        atomics: certificate.atomics,
-        fuse: certificate.fuse,
+        atomics,
+        fuse,
         ..Semantics::new(certificate.model, abstraction)
     };
     Ok(VerifyOptions {
-        threads,
-        limits: limits.clone(),
+        threads: options.threads,
+        limits: options.limits.clone(),
         ..VerifyOptions::under(semantics)
     })
 }
 
+/// What a fence costs at each point.
 fn prices(source: &Source, program: &Program, certificate: &Certificate) -> Result<Costs, String> {
     let mut costs = vec![None; program.points.len()];
-    for priced in &certificate.points {
-        let point = point(source, program, &priced.point)?;
-        costs[point.index()] = Some(priced.cost);
+    for PricedPoint { point: name, cost } in &certificate.points {
+        let wrong = |why: String| format!("points: {why}");
+        let point = point(source, program, name).map_err(wrong)?;
+        if *cost > MOST_COST {
+            let most = grouped(MOST_COST);
+            let name = &name.at;
+            return Err(wrong(format!("the cost at {name} is larger than {most}")));
+        }
+        if costs[point.index()].replace(*cost).is_some() {
+            return Err(wrong(twice(name)));
+        }
     }
-    Ok(costs)
+    match hitting::total(&costs, 1) {
+        Some(_) => Ok(costs),
+        None => Err("points: their costs together do not fit in 64 bits".to_string()),
+    }
 }
 
+/// The points of a list in which each stands once.
 fn points(source: &Source, program: &Program, names: &[PointName]) -> Result<PointSet, String> {
-    names
-        .iter()
-        .map(|name| point(source, program, name))
-        .collect()
+    let mut points = PointSet::new();
+    for name in names {
+        if !points.insert(point(source, program, name)?) {
+            return Err(twice(name));
+        }
+    }
+    Ok(points)
+}
+
+fn twice(name: &PointName) -> String {
+    let process = name.process.as_ref().map(|name| format!(" in {name}"));
+    format!("{}{} is listed twice", name.at, process.unwrap_or_default())
 }
 
 fn point(source: &Source, program: &Program, name: &PointName) -> Result<PointId, String> {

@@ -22,6 +22,12 @@ const EXIT_CODES: &str = "Exit codes:
   2  the input or the command line is wrong
   3  inconclusive: a limit was reached, buffers were bounded, or the abstraction is too coarse";
 
+const CHECK_EXIT_CODES: &str = "Exit codes:
+  0  the certificate holds
+  1  the certificate is rejected
+  2  the input or the command line is wrong
+  3  inconclusive: a limit was reached before the proof was done again";
+
 #[derive(Debug, Parser)]
 #[command(
     name = "fencesmith",
@@ -107,7 +113,15 @@ pub struct Verify {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(
+    after_help = CHECK_EXIT_CODES,
+    mut_arg("atomics", |arg| arg.help(
+        "Accept only a certificate about this treatment of cas, swap and add; otherwise its own is used, and named"
+    )),
+    mut_arg("no_fuse", |arg| arg.help(
+        "Accept only a certificate about one instruction per step; otherwise its own steps are used, and named"
+    ))
+)]
 pub struct Check {
     /// The program; `-` is standard input
     pub file: PathBuf,

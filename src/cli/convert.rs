@@ -19,7 +19,7 @@ pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
         TargetName::Promela => {
             let options = export::promela::PromelaOptions {
                 model: args.model,
-                atomics: args.common.atomics,
+                atomics: args.common.atomics(),
                 bound: args.bound as usize,
             };
             let source = &input.source;

@@ -112,7 +112,7 @@ fn answer(args: &args::Litmus, sources: &[(PathBuf, Source)]) -> Result<Vec<Answ
         let lines = models.iter().map(|model| {
             let options = LitmusOptions {
                 model: *model,
-                atomics: args.common.atomics,
+                atomics: args.common.atomics(),
                 bound: args.bound as usize,
                 limits: limits_within(&args.common, memory),
             };

@@ -45,7 +45,7 @@ pub fn settings<F: ValueEnum + Send + Sync>(args: &CellArgs<F>) -> Settings {
         timeout: common.timeout,
         max_memory: common.max_memory,
         max_states: common.max_states,
-        atomics: common.atomics,
+        atomics: common.atomics(),
         fuse: !common.no_fuse,
         full: false,
         all: None,

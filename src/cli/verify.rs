@@ -42,7 +42,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     for model in args::distinct(&args.model) {
         let options = VerifyOptions {
             semantics: Semantics {
-                atomics: args.common.atomics,
+                atomics: args.common.atomics(),
                 fuse: !args.common.no_fuse,
                 ..Semantics::new(model, abstraction)
             },

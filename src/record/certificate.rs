@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The version of the contract.
 pub const CERTIFICATE_SCHEMA: &str = "fencesmith-certificate/1";
 
+/// A placement of full fences under one memory model, for anyone to check again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
@@ -18,9 +19,11 @@ pub struct Certificate {
     pub model: Model,
     pub atomics: Atomics,
     pub fuse: bool,
+    /// The instances of a template have fence points of their own.
     pub per_process: bool,
-    /// Where fences may stand, and what they cost there.
+    /// Where fences may stand, and what they cost there; each point once.
     pub points: Vec<PricedPoint>,
+    /// Where they stand; each point once.
     pub placement: Vec<PointName>,
     pub cost: u64,
     pub proof: Proof,
@@ -36,6 +39,7 @@ pub struct PointName {
     pub process: Option<String>,
 }
 
+/// A point where a fence may stand.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PricedPoint {
@@ -44,11 +48,12 @@ pub struct PricedPoint {
 }
 
 /// The abstraction that proves the fenced program correct.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
     pub abstraction: AbstractionKind,
     pub k: usize,
+    /// States of the fenced program.
     pub states: u64,
 }
 
@@ -61,7 +66,8 @@ pub struct LowerBound {
     pub executions: Vec<Execution>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// An execution that ends in a violation of a property.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Execution {
     /// One of these points must carry a fence.

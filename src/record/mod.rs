@@ -5,6 +5,7 @@
 mod answer;
 mod cell;
 mod certificate;
+mod check;
 mod manifest;
 mod trace;
 
@@ -16,6 +17,7 @@ pub use cell::{Cell, CellRecord, Measured, MeasuredRecord, Mode, TriedHeads};
 pub use certificate::{
     CERTIFICATE_SCHEMA, Certificate, Execution, LowerBound, PointName, PricedPoint, Proof,
 };
+pub use check::{CheckAnswer, CheckOutcome, Claim, PriceList};
 pub use manifest::{ListedProgram, MANIFEST_SCHEMA, Manifest};
 pub(crate) use trace::locals;
 pub use trace::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};

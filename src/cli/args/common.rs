@@ -31,9 +31,9 @@ pub struct Common<F: ValueEnum + Send + Sync + 'static = OutputFormat> {
     /// Give up on an answer after this many seconds
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub timeout: Option<Duration>,
-    /// What cas, swap and add wait for under PSO
-    #[arg(long, value_name = "RULE", default_value = "drain-place")]
-    pub atomics: Atomics,
+    /// What cas, swap and add wait for under PSO [default: drain-place]
+    #[arg(long, value_name = "RULE")]
+    pub atomics: Option<Atomics>,
     /// One instruction per step, as papers count states
     #[arg(long)]
     pub no_fuse: bool,
@@ -52,6 +52,10 @@ pub enum OutputFormat {
 }
 
 impl<F: ValueEnum + Send + Sync + 'static> Common<F> {
+    pub fn atomics(&self) -> Atomics {
+        self.atomics.unwrap_or(Atomics::DrainPlace)
+    }
+
     pub fn thread_count(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(all, |threads| threads as usize)

@@ -72,8 +72,8 @@ pub struct Infer {
     /// List the instruction or call to use for each fence
     #[arg(long, value_name = "TARGET")]
     pub emit_target: Option<Target>,
-    /// Write a certificate of the placement and its optimality, for `check`; needs a single
-    /// --model
+    /// Write a certificate of the placement, with full fences, and of its optimality, for
+    /// `check`; needs a single --model
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     #[command(flatten)]

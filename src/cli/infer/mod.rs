@@ -42,7 +42,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     for model in args::distinct(&args.model) {
         let verify = VerifyOptions {
             semantics: Semantics {
-                atomics: args.common.atomics,
+                atomics: args.common.atomics(),
                 fuse: !args.common.no_fuse,
                 ..Semantics::new(model, abstraction)
             },
