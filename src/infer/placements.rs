@@ -1,4 +1,9 @@
 //! Choosing among sets of fences: what all engines share.
+//!
+//! An [`Engine`] says what a set of fences lacks: a demand. The cheapest set that meets all
+//! demands is tried, and gives another demand or is the placement. From there come all
+//! minimal placements, the kinds of fences, the fences of the text that are not needed, and
+//! the counterexample that comes back without each fence.
 
 use super::hitting::{self, cheapest};
 use super::run::InferenceRun;
@@ -18,6 +23,7 @@ pub enum Round {
 /// A way to judge fence sets. Where every demand is a necessary condition, the cheapest set
 /// that meets all demands and verifies is the best one.
 pub trait Engine<'a> {
+    /// The run that it works for.
     fn run(&mut self) -> &mut InferenceRun<'a>;
 
     /// Sets of points of which one must carry a fence.
@@ -26,8 +32,8 @@ pub trait Engine<'a> {
     /// Verifies a set that meets all demands, or adds a demand that it does not meet.
     fn round(&mut self, fences: &PointSet) -> Round;
 
-    /// What to say if no set meets all demands.
-    fn no_way_out(&mut self) -> Conclusion;
+    /// What to conclude if no set of allowed points meets all demands.
+    fn when_unsatisfiable(&mut self) -> Conclusion;
 
     /// What a placement costs at least on the exact model.
     fn lower_bound(&self) -> u64;
@@ -81,7 +87,7 @@ fn search<'a>(engine: &mut impl Engine<'a>) -> Result<(PointSet, u64), Conclusio
     loop {
         let costs = &engine.run().options.costs;
         let Some(fences) = cheapest(&engine.demands(), costs) else {
-            return Err(engine.no_way_out());
+            return Err(engine.when_unsatisfiable());
         };
         announce(engine, &fences, Some(hitting::cost(&fences, costs)));
         match engine.round(&fences) {

@@ -42,9 +42,9 @@ pub enum Atom {
 }
 
 impl Property {
-    /// Whether it is at most violated when a process arrives at a label, never when it is
-    /// not there yet.
-    pub fn heeds_presence_only(&self) -> bool {
+    /// Whether it is violated only by processes being at labels, never by a process not
+    /// being at one yet.
+    pub fn violated_only_by_presence(&self) -> bool {
         let bad = matches!(self.kind, PropertyKind::Mutex | PropertyKind::Forbid);
         grows(&self.predicate, bad)
     }

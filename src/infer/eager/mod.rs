@@ -11,7 +11,9 @@
 //! The label of the one node that stands for all errors is ψ: the fence sets that satisfy
 //! it make the program correct. What prevents a transition is for [`points`] or
 //! [`ordering`] to say. The cheapest and the minimal sets are found as in the lazy engine,
-//! with ψ in place of the verifier; what comes out of it is verified all the same.
+//! with ψ in place of the verifier; what comes out of it is verified all the same. Nothing
+//! is learned about the exact model, so a placement is at best optimal under the
+//! abstraction.
 
 mod ordering;
 mod points;
@@ -28,6 +30,7 @@ use crate::verify::{Inconclusive, Verdict};
 use std::collections::VecDeque;
 use std::time::Instant;
 
+/// The engine: the label of the errors, and what it has demanded so far.
 pub struct Eager<'w, 'a> {
     run: &'w mut InferenceRun<'a>,
     formulas: Formulas,
@@ -37,16 +40,16 @@ pub struct Eager<'w, 'a> {
     demands: Vec<PointSet>,
 }
 
-/// What an engine labels, and how.
-pub struct Labelled {
+/// A state space to label, and what prevents its transitions.
+pub struct LabellingProblem {
     pub graph: Graph,
-    /// Over the allowed points.
-    pub prevention: Prevention,
-    /// Over other variables, to be shown, if that is wanted.
-    pub shown: Option<Prevention>,
+    /// Over the allowed points: for placements.
+    pub over_points: Prevention,
+    /// Over ordering constraints: for people to read, if they want to.
+    pub over_constraints: Option<Prevention>,
 }
 
-/// What prevents transitions.
+/// What prevents transitions, as formulas over some variables.
 pub struct Prevention {
     pub formulas: Formulas,
     /// By the tag of the transition.
@@ -55,8 +58,8 @@ pub struct Prevention {
     pub variables: Vec<Literal>,
 }
 
-/// Clauses and solutions of a formula that are shown at most.
-const MOST_SHOWN: usize = 100_000;
+/// The most clauses and solutions that a formula may have to be reported.
+const MOST_REPORTED: usize = 100_000;
 
 impl<'w, 'a> Eager<'w, 'a> {
     /// Builds and labels the state space; or says why not.
@@ -73,10 +76,10 @@ impl<'w, 'a> Eager<'w, 'a> {
 
     fn label(run: &mut InferenceRun) -> Result<(Formulas, FormulaId), Obstacle> {
         let before = (run.states, run.transitions);
-        let Labelled {
+        let LabellingProblem {
             graph,
-            mut prevention,
-            shown,
+            over_points: mut prevention,
+            over_constraints,
         } = match run.options.engine {
             EngineKind::Ordering => ordering::prepare(run)?,
             _ => points::prepare(run)?,
@@ -93,11 +96,11 @@ impl<'w, 'a> Eager<'w, 'a> {
             time: begin.elapsed(),
         });
         if run.options.formula {
-            run.formula = match shown {
-                None => readable(&prevention, psi),
-                Some(mut shown) => {
-                    let psi = label(&graph, &mut shown, limits, run.monitor).ok();
-                    psi.and_then(|(psi, _)| readable(&shown, psi))
+            run.formula = match over_constraints {
+                None => clauses(&prevention, psi),
+                Some(mut prevention) => {
+                    let psi = label(&graph, &mut prevention, limits, run.monitor).ok();
+                    psi.and_then(|(psi, _)| clauses(&prevention, psi))
                 }
             };
         }
@@ -152,7 +155,7 @@ impl<'a> Engine<'a> for Eager<'_, 'a> {
 
     /// ψ cannot be satisfied. Fences everywhere show whether that is the program's fault,
     /// the abstraction's or the formula's.
-    fn no_way_out(&mut self) -> Conclusion {
+    fn when_unsatisfiable(&mut self) -> Conclusion {
         let everywhere = self.run.allowed();
         let model = self.run.options.verify.semantics.model;
         let answer = self.run.verify(&everywhere, model);
@@ -181,7 +184,7 @@ impl<'a> Engine<'a> for Eager<'_, 'a> {
         let fd = matches!(self.run.abstraction, Abstraction::Fd { .. });
         let points = self.run.options.engine == EngineKind::Points;
         let mut properties = self.run.whole.properties.iter();
-        fd && points && properties.all(Property::heeds_presence_only)
+        fd && points && properties.all(Property::violated_only_by_presence)
     }
 }
 
@@ -221,9 +224,9 @@ pub fn explore_all(
 }
 
 /// A formula as its clauses, unless there are too many to read.
-fn readable(prevention: &Prevention, formula: FormulaId) -> Option<Formula> {
-    let solutions = prevention.formulas.solutions(formula, MOST_SHOWN)?.len();
-    let clauses = prevention.formulas.clauses(formula, MOST_SHOWN)?;
+fn clauses(prevention: &Prevention, formula: FormulaId) -> Option<Formula> {
+    let solutions = prevention.formulas.solutions(formula, MOST_REPORTED)?.len();
+    let clauses = prevention.formulas.clauses(formula, MOST_REPORTED)?;
     let literals = |clause: Vec<usize>| -> Vec<Literal> {
         let mut literals: Vec<Literal> = clause
             .into_iter()

@@ -6,7 +6,7 @@
 //! labels are computed: conjunction and disjunction do not mind, and there are far fewer
 //! points than constraints.
 
-use super::{Labelled, Prevention, explore_all};
+use super::{LabellingProblem, Prevention, explore_all};
 use crate::formula::{FALSE, FormulaId, Formulas, TRUE, TooLarge};
 use crate::infer::run::InferenceRun;
 use crate::infer::{Literal, Obstacle, Paths, PdPrevent};
@@ -33,7 +33,7 @@ struct Overtaking {
 }
 
 /// Builds the graph of the program as typed, with labelled stores.
-pub fn prepare(run: &mut InferenceRun) -> Result<Labelled, Obstacle> {
+pub fn prepare(run: &mut InferenceRun) -> Result<LabellingProblem, Obstacle> {
     let rules = run.options.ordering;
     let program = run.whole.fenced(&PointSet::new());
     let overtakings: Mutex<IndexSet<Option<Overtaking>>> = Mutex::default();
@@ -56,7 +56,7 @@ pub fn prepare(run: &mut InferenceRun) -> Result<Labelled, Obstacle> {
     let points = enforcement.points.iter().copied();
     let most_nodes = run.options.most_nodes;
     let mut known = AHashMap::new();
-    let prevention = prevention(
+    let over_points = prevention(
         &overtakings,
         merged,
         points.map(Literal::Point).collect(),
@@ -70,7 +70,7 @@ pub fn prepare(run: &mut InferenceRun) -> Result<Labelled, Obstacle> {
             }
         },
     )?;
-    let mut shown = None;
+    let mut over_constraints = None;
     if run.options.formula {
         let mut literals: IndexSet<Literal> = known
             .keys()
@@ -83,12 +83,13 @@ pub fn prepare(run: &mut InferenceRun) -> Result<Labelled, Obstacle> {
         };
         let all: Vec<Literal> = literals.iter().copied().collect();
         // If it is too large, it is not shown.
-        shown = self::prevention(&overtakings, merged, all, most_nodes, &mut { constraints }).ok();
+        over_constraints =
+            prevention(&overtakings, merged, all, most_nodes, &mut { constraints }).ok();
     }
-    Ok(Labelled {
+    Ok(LabellingProblem {
         graph,
-        prevention,
-        shown,
+        over_points,
+        over_constraints,
     })
 }
 

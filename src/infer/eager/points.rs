@@ -2,7 +2,7 @@
 //! stores are pending, and does nothing else. So a transition is prevented by a fence at
 //! any of the points that its step passes with pending stores.
 
-use super::{Labelled, Prevention, explore_all};
+use super::{LabellingProblem, Prevention, explore_all};
 use crate::formula::{FALSE, FormulaId, Formulas};
 use crate::infer::run::InferenceRun;
 use crate::infer::{Literal, Obstacle};
@@ -13,7 +13,7 @@ use indexmap::IndexSet;
 use std::sync::Mutex;
 
 /// Builds the graph of the program with all allowed points.
-pub fn prepare(run: &mut InferenceRun) -> Result<Labelled, Obstacle> {
+pub fn prepare(run: &mut InferenceRun) -> Result<LabellingProblem, Obstacle> {
     let allowed = run.allowed();
     let program = run.whole.with_points(&allowed);
     let passed: Mutex<IndexSet<Vec<PointId>>> = Mutex::default();
@@ -37,13 +37,13 @@ pub fn prepare(run: &mut InferenceRun) -> Result<Labelled, Obstacle> {
         }
         by_tag.push(any);
     }
-    Ok(Labelled {
+    Ok(LabellingProblem {
         graph,
-        prevention: Prevention {
+        over_points: Prevention {
             formulas,
             by_tag,
             variables: allowed.into_iter().map(Literal::Point).collect(),
         },
-        shown: None,
+        over_constraints: None,
     })
 }

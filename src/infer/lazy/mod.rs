@@ -1,7 +1,15 @@
 //! Counterexample-guided inference.
 //!
 //! The state space of the unfenced program is never built. The cheapest set of fences that
-//! meets all demands is verified; a counterexample becomes a demand.
+//! meets all demands is verified; a counterexample becomes a demand, its *clause*: one of
+//! the points that it passes with pending stores must carry a fence ([`clause`]).
+//!
+//! A counterexample that is not known to be real raises k, if k is refined. The clauses of
+//! real ones are necessary on the exact model, whatever the abstraction: the cheapest fences
+//! that meet these alone are the lower bound, and a verified placement that costs no more is
+//! optimal. The clauses of others are necessary for a proof under FD(k). Under PD, where a
+//! trace may use what came into a merged set along another path, all that an unreal one
+//! shows is that its fences are not enough.
 
 mod clause;
 
@@ -16,10 +24,10 @@ use crate::memory::Abstraction;
 use crate::program::{PointId, PointSet};
 use crate::verify::{Inconclusive, Verdict};
 
-/// States that a verification may take without being called work.
-const LITTLE: u64 = 5_000;
+/// The states that every attempt to learn more from a failure may take.
+const LEAST_BUDGET: u64 = 5_000;
 
-/// The engine.
+/// The engine; its clauses are kept by the run, which reports them.
 pub struct Lazy<'w, 'a> {
     pub run: &'w mut InferenceRun<'a>,
 }
@@ -40,7 +48,7 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
     fn round(&mut self, fences: &PointSet) -> Round {
         let before = self.run.states;
         let first = self.attempt(fences, true, u64::MAX);
-        let patience = 2 * (self.run.states - before) + LITTLE;
+        let budget = 2 * (self.run.states - before) + LEAST_BUDGET;
         if !matches!(first, Round::Failed) || !self.is_exact() {
             return first;
         }
@@ -52,8 +60,7 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
             let usable = |point: &&PointId| costs[point.index()].is_some();
             let found = more.len();
             more.extend(clause.points.iter().filter(usable));
-            if more.len() == found || !matches!(self.attempt(&more, false, patience), Round::Failed)
-            {
+            if more.len() == found || !matches!(self.attempt(&more, false, budget), Round::Failed) {
                 break;
             }
         }
@@ -61,7 +68,7 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
     }
 
     /// Some clause cannot be hit: the last one.
-    fn no_way_out(&mut self) -> Conclusion {
+    fn when_unsatisfiable(&mut self) -> Conclusion {
         match self.run.clauses.last() {
             Some(clause) if clause.real => Conclusion::Unfixable(Box::new(Unfixable {
                 fences: clause.fences.clone(),
