@@ -154,11 +154,11 @@ impl<'a> SharedPlaces<'a> {
 struct Scope<'a> {
     symbols: &'a Symbols,
     shared: &'a SharedPlaces<'a>,
-    own: Option<Own<'a>>,
+    own: Option<ProcessNames<'a>>,
 }
 
 /// The names of one process.
-struct Own<'a> {
+struct ProcessNames<'a> {
     template: &'a Template,
     instance: &'a Instance,
     locals: HashMap<&'a str, LocalId>,
@@ -169,7 +169,7 @@ impl<'a> Scope<'a> {
         let locals = instance.locals.iter().enumerate();
         let locals = locals.map(|(index, local)| (local.name.as_str(), LocalId(index as u32)));
         Scope {
-            own: Some(Own {
+            own: Some(ProcessNames {
                 template,
                 instance,
                 locals: locals.collect(),

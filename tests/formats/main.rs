@@ -2,4 +2,5 @@
 
 mod import;
 mod litmus;
+mod long;
 mod spin;

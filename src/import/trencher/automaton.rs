@@ -176,7 +176,7 @@ struct Automaton<'f> {
     /// The label of each state.
     labels: BTreeMap<&'f str, String>,
     leaving: BTreeMap<&'f str, Vec<&'f Transition<'f>>>,
-    entering: BTreeMap<&'f str, usize>,
+    entering: BTreeMap<&'f str, Vec<&'f Transition<'f>>>,
 }
 
 impl<'f> Automaton<'f> {
@@ -199,7 +199,8 @@ impl<'f> Automaton<'f> {
         for transition in &thread.transitions {
             let leaving = automaton.leaving.entry(transition.from.text).or_default();
             leaving.push(transition);
-            *automaton.entering.entry(transition.to.text).or_default() += 1;
+            let entering = automaton.entering.entry(transition.to.text).or_default();
+            entering.push(transition);
         }
         automaton
     }
@@ -222,10 +223,11 @@ impl<'f> Automaton<'f> {
 
     /// Where a transition leads: a locked sequence leads behind its end.
     fn target(&self, transition: &'f Transition<'f>) -> &'f str {
-        match (&transition.instruction, self.locked(transition)) {
-            (Instruction::Lock, Ok((_, target))) => target,
-            _ => transition.to.text,
-        }
+        let locked = match transition.instruction {
+            Instruction::Lock => self.locked(transition).ok(),
+            _ => None,
+        };
+        locked.map_or(transition.to.text, |(_, target)| target)
     }
 
     /// The straight line from `lock` to `unlock` and the state behind it, or the reason
@@ -239,7 +241,8 @@ impl<'f> Automaton<'f> {
         loop {
             let initial = self.thread.initial.is_some_and(|word| word.text == at.text);
             let leaving = self.leaving.get(at.text).map_or(&[][..], Vec::as_slice);
-            if initial || self.entering.get(at.text) != Some(&1) {
+            let entering = self.entering.get(at.text).map_or(0, Vec::len);
+            if initial || entering != 1 {
                 return Err((at.span, "the locked part can be entered in the middle"));
             }
             let [next] = leaving else {
@@ -321,18 +324,10 @@ impl<'f> Automaton<'f> {
 
     /// Where a state is named: as a target, or as the initial one.
     fn arrival(&self, state: &str) -> Span {
-        let mut entering = self
-            .thread
-            .transitions
-            .iter()
-            .filter(|t| t.to.text == state);
-        let initial = self
-            .thread
-            .initial
-            .map_or(self.thread.name.span, |w| w.span);
-        entering
-            .next()
-            .map_or(initial, |transition| transition.to.span)
+        let first = self.entering.get(state).and_then(|all| all.first());
+        let initial = self.thread.initial;
+        let named = first.map(|transition| transition.to).or(initial);
+        named.map_or(self.thread.name.span, |word| word.span)
     }
 
     /// A transition's instruction, and the state it leads to.
