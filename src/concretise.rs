@@ -95,12 +95,13 @@ pub fn concretise(
     Concrete::Spurious
 }
 
-/// Roughly the memory that the state behind a step takes, what it shares with the state
-/// before aside.
+/// Roughly the memory that a step and the state behind it take, what that state shares with
+/// the one before aside. Both hold the configuration that the step leads to.
 fn size(step: &TraceStep) -> u64 {
     let config = &step.step.next;
-    let own = config.buffers.size() * size_of::<Entry>() + size_of_val(&config.locals[..]);
-    (own + size_of_val(&step.after.memory[..]) + size_of::<TraceStep>()) as u64
+    let config = config.buffers.size() * size_of::<Entry>() + size_of_val(&config.locals[..]);
+    let memory = size_of_val(&step.after.memory[..]);
+    (2 * config + memory + size_of::<TraceStep>()) as u64
 }
 
 fn violation(exact: &Stepper, state: &Snapshot, deadlock: bool) -> Option<Violation> {

@@ -244,16 +244,16 @@ mod tests {
     #[test]
     fn loops_around_a_point() {
         assert_eq!(depths("skip; skip;"), [0, 0, 0]);
-        assert_eq!(depths("while (*) { skip; } skip;"), [1, 1, 1, 0, 0]);
-        // One loop with two ways back.
+        assert_eq!(depths("while (*) { skip; } skip;"), [0, 1, 1, 0, 0]);
+        // One loop with two ways back: before and at A, behind it, and around the jumps.
         assert_eq!(
-            depths("A: skip; if (r) goto A; if (*) goto A; skip;")[1..],
-            [1, 1, 1, 0]
+            depths("A: skip; if (r) goto A; if (*) goto A; skip;"),
+            [0, 1, 1, 1, 1, 1, 0, 0]
         );
-        // Two loops that share their end.
+        // A loop inside another, both by jumps.
         assert_eq!(
-            depths("A: skip; B: skip; if (r) goto B; if (*) goto A; skip;")[1..],
-            [1, 2, 2, 1, 0]
+            depths("A: skip; B: skip; if (r) goto B; if (*) goto A; skip;"),
+            [0, 1, 1, 2, 2, 2, 1, 1, 0, 0]
         );
     }
 }

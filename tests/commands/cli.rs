@@ -698,14 +698,14 @@ fn help_says_what_exit_codes_mean() {
 /// A counterexample whose replay on the exact model needs long buffers.
 #[test]
 fn a_replay_keeps_to_the_limits() {
-    let stores = "store x = 1; ".repeat(4_000);
+    let stores = "store x = 1; ".repeat(2_000);
     let text = format!("shared bool x, y; process p {{ {stores} store y = 1; }} forbid y == 1;");
     let verify = |more: &[&str]| {
         let fixed = ["verify", "-", "--model", "tso", "--no-trace"];
         run_on(&[&fixed[..], more].concat(), &text, &[])
     };
     assert_eq!(verify(&[]).code, 1);
-    let ran = verify(&["--max-memory", "60M"]);
+    let ran = verify(&["--max-memory", "20M"]);
     assert_eq!(ran.code, 3, "{ran:?}");
     assert!(ran.stdout.contains("its replay was given up"), "{ran:?}");
 }

@@ -20,7 +20,7 @@ fn long_files() {
     let files = [
         (
             Format::Rmm,
-            format!("forbidden\n  A\ndata\n  x = 0\nprocess\ntext\n{writes}  A: nop\n"),
+            format!("forbidden\n  A\ndata\n  x = 0 : [0:1]\nprocess\ntext\n{writes}  A: nop\n"),
         ),
         (Format::Trencher, thread(&chain)),
         (Format::Trencher, thread(&ends)),
