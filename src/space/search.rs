@@ -91,6 +91,9 @@ impl End {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
     pub states: u64,
+    /// The transitions out of the states that were expanded. A state of a partially
+    /// disjunctive model counts as it is in the end; if a limit cut the search short, as it
+    /// was when it was first expanded. The whole space never has fewer.
     pub transitions: u64,
     /// Completed levels.
     pub depth: u64,

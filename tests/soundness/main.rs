@@ -4,5 +4,6 @@ mod abstraction;
 mod determinism;
 mod explorer;
 mod large;
+mod limits;
 mod litmus;
 mod oracle;

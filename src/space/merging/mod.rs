@@ -21,7 +21,7 @@ use super::pool::{PARALLEL, Workers};
 use super::search::{Coverage, End, Exploration, Statistics};
 use crate::limits::StopReason;
 use crate::property::Violation;
-use shards::Shards;
+use shards::{Frontier, Shards};
 use worker::Worker;
 
 /// States expanded between two looks at the size of the space.
@@ -52,10 +52,13 @@ struct Run<'a, const N: usize> {
 impl<const N: usize> Run<'_, N> {
     fn go(mut self) -> Result<Exploration, Overflow> {
         let mut stop = self.start()?;
-        let mut frontier = self.shards.take_changed();
+        if stop.is_none() && !self.context.search.goal.goes_on() && self.starts_wrong() {
+            return self.report(End::FirstViolation);
+        }
+        let mut frontier = self.shards.take_frontier();
         while stop.is_none() && !frontier.is_empty() {
             stop = self.round(&frontier)?;
-            frontier = self.shards.take_changed();
+            frontier = self.shards.take_frontier();
         }
         let end = match stop {
             Some(reason) => End::Limit(reason),
@@ -80,26 +83,36 @@ impl<const N: usize> Run<'_, N> {
         Ok(stop)
     }
 
+    /// Something is wrong with an initial state. Nothing is ever merged into one: its
+    /// buffers are empty.
+    fn starts_wrong(&mut self) -> bool {
+        let (shards, worker) = (&self.shards, self.workers.first());
+        let mut states = self.starts.iter().filter_map(|key| shards.get(key));
+        states.any(|state| worker.violates(&state))
+    }
+
     /// Expands all states of a frontier.
-    fn round(&mut self, frontier: &[State<N>]) -> Result<Option<StopReason>, Overflow> {
-        for batch in frontier.chunks(BATCH) {
-            self.expand(batch)?;
-            let stop = self.stop(self.shards.len());
-            if stop.is_some() {
-                self.rounds += 1;
-                return Ok(stop);
+    fn round(&mut self, frontier: &Frontier<N>) -> Result<Option<StopReason>, Overflow> {
+        self.rounds += 1;
+        for (states, new) in [(&frontier.new, true), (&frontier.grown, false)] {
+            for batch in states.chunks(BATCH) {
+                self.expand(batch, new)?;
+                let stop = self.stop(self.shards.len());
+                if stop.is_some() {
+                    return Ok(stop);
+                }
             }
         }
-        self.rounds += 1;
         Ok(None)
     }
 
     /// Lets the workers expand states and merge their successors into the shards.
-    fn expand(&mut self, batch: &[State<N>]) -> Result<(), Overflow> {
+    fn expand(&mut self, batch: &[State<N>], new: bool) -> Result<(), Overflow> {
         let chunks: Vec<&[State<N>]> = batch.chunks(CHUNK).collect();
         let (shards, parallel) = (&self.shards, batch.len() >= PARALLEL);
-        self.workers
-            .share(&chunks, parallel, |worker, _, chunk| worker.expand(chunk))?;
+        self.workers.share(&chunks, parallel, |worker, _, chunk| {
+            worker.expand(chunk, new)
+        })?;
         self.workers
             .try_run(parallel, |worker| worker.flush(shards))
     }
@@ -127,11 +140,15 @@ impl<const N: usize> Run<'_, N> {
         let context = self.context;
         let (seen, reached_final) = self.shards.finish();
         let mut seen = seen.and_then(|state| self.workers.first().judge.violation(&state));
-        let mut transitions = 0;
-        if end == End::Exhausted {
-            let count = self.count()?;
-            transitions = count.transitions;
-            seen = seen.or(count.deadlock.then_some(Violation::Deadlock));
+        let mut transitions = self.workers.iter().map(|worker| worker.transitions).sum();
+        match end {
+            End::Exhausted => {
+                let count = self.count()?;
+                transitions = count.transitions;
+                seen = seen.or(count.deadlock.then_some(Violation::Deadlock));
+            }
+            End::FirstViolation => seen = seen.or(Some(Violation::Deadlock)),
+            End::Limit(_) => {}
         }
         let goal = context.search.goal;
         let graph = goal.graph_after(&mut end, || self.graph(transitions));

@@ -17,11 +17,20 @@ pub struct Shards<const N: usize> {
 #[derive(Default)]
 pub struct Shard<const N: usize> {
     pub states: AHashMap<State<N>, State<N>>,
-    /// Keys of states that are new or have grown in this round.
-    pub changed: AHashSet<State<N>>,
+    /// Keys of states that are new in this round.
+    pub new: Vec<State<N>>,
+    /// Keys of states that have grown in this round; some may be new as well.
+    pub grown: AHashSet<State<N>>,
     /// A state in which something is wrong.
     pub violating: Option<State<N>>,
     pub reached_final: bool,
+}
+
+/// The states of one round that are new or have grown, as they are when the next begins.
+pub struct Frontier<const N: usize> {
+    pub new: Vec<State<N>>,
+    /// Those that have been expanded before.
+    pub grown: Vec<State<N>>,
 }
 
 /// Tells shards apart; has nothing to do with the hashes inside of them.
@@ -67,15 +76,20 @@ impl<const N: usize> Shards<N> {
         shards.sum::<usize>() as u64
     }
 
-    /// The states that are new or have grown, as they are now.
-    pub fn take_changed(&mut self) -> Vec<State<N>> {
-        let mut all = Vec::new();
+    /// The states that are new or have grown since it was last asked.
+    pub fn take_frontier(&mut self) -> Frontier<N> {
+        let (mut new, mut grown) = (Vec::new(), Vec::new());
         for shard in 0..SHARDS {
             let mut shard = self.lock(shard);
-            let changed = std::mem::take(&mut shard.changed);
-            all.extend(changed.iter().map(|key| shard.states[key]));
+            let new_keys = std::mem::take(&mut shard.new);
+            let mut grown_keys = std::mem::take(&mut shard.grown);
+            for key in &new_keys {
+                grown_keys.remove(key);
+            }
+            new.extend(new_keys.iter().map(|key| shard.states[key]));
+            grown.extend(grown_keys.iter().map(|key| shard.states[key]));
         }
-        all
+        Frontier { new, grown }
     }
 
     /// Nothing is expanded any more: a state in which something is wrong, and whether some
@@ -84,7 +98,7 @@ impl<const N: usize> Shards<N> {
         let (mut violating, mut reached_final) = (None, false);
         for shard in 0..SHARDS {
             let mut shard = self.lock(shard);
-            shard.changed = AHashSet::new();
+            (shard.new, shard.grown) = Default::default();
             violating = violating.or(shard.violating);
             reached_final |= shard.reached_final;
         }
@@ -103,10 +117,17 @@ impl<const N: usize> Shards<N> {
         let shards = (0..SHARDS).map(|shard| {
             let shard = self.lock(shard);
             let full = shard.states.len() * 8 > shard.states.capacity() * 7;
-            let changed = shard.changed.capacity() * 4 * size_of::<State<N>>();
+            let changed = 3 * shard.new.capacity() + 4 * shard.grown.capacity();
+            let changed = changed * size_of::<State<N>>();
             shard.map_bytes() * if full { 2 } else { 1 } + changed as u64
         });
         shards.sum()
+    }
+}
+
+impl<const N: usize> Frontier<N> {
+    pub fn is_empty(&self) -> bool {
+        self.new.is_empty() && self.grown.is_empty()
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Worker<'a, const N: usize> {
     successors: Successors<N>,
     /// By shard: keys and states that wait to be merged.
     waiting: Vec<Vec<(State<N>, State<N>)>>,
+    /// The transitions of the states that it expanded, as they were at the first time.
+    pub transitions: u64,
     /// The shard to begin with when they are: threads begin with different ones.
     first_shard: usize,
 }
@@ -34,15 +36,18 @@ impl<'a, const N: usize> Worker<'a, N> {
             joins: AHashMap::new(),
             successors: Successors::new(),
             waiting: vec![Vec::new(); SHARDS],
+            transitions: 0,
             first_shard: index * SHARDS / context.search.threads.max(1),
         }
     }
 
-    /// Expands states; their successors wait to be merged.
-    pub fn expand(&mut self, states: &[State<N>]) -> Result<(), Overflow> {
+    /// Expands states, which are all new or all expanded before; their successors wait to be
+    /// merged.
+    pub fn expand(&mut self, states: &[State<N>], new: bool) -> Result<(), Overflow> {
         for state in states {
-            self.cache.successors(state, &mut self.successors)?;
-            for at in 0..self.successors.as_slice().len() {
+            let count = self.successors_of(state)?.len();
+            self.transitions += if new { count as u64 } else { 0 };
+            for at in 0..count {
                 let next = self.successors.as_slice()[at];
                 self.add(&next)?;
             }
@@ -86,7 +91,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             }
             shard.reached_final |= judgement == Judgement::Final;
             if !self.is_last(judgement) {
-                shard.changed.insert(*key);
+                shard.new.push(*key);
             }
             return Ok(());
         };
@@ -98,7 +103,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             shard.states.insert(*key, joined);
             let judgement = self.judge.judge(&joined);
             if !self.is_last(judgement) {
-                shard.changed.insert(*key);
+                shard.grown.insert(*key);
             }
         }
         Ok(())
