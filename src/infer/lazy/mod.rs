@@ -2,7 +2,7 @@
 //!
 //! The state space of the unfenced program is never built. The cheapest set of fences that
 //! meets all demands is verified; a counterexample becomes a demand, its *clause*: one of
-//! the points that it passes with pending stores must carry a fence ([`clause`]).
+//! the points that it passes with pending stores must carry a fence ([`clause()`]).
 //!
 //! A counterexample that is not known to be real raises k, if k is refined. The clauses of
 //! real ones are necessary on the exact model, whatever the abstraction: the cheapest fences
