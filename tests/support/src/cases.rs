@@ -1,10 +1,10 @@
 //! Random programs and plain explorations.
 
-use fencesmith::limits::{Limits, Monitor};
 use crate::oracle::generate::{self, Options};
 use fencesmith::lang::ast::Ast;
 use fencesmith::lang::parser::parse;
 use fencesmith::lang::resolve::resolve;
+use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::lower;
 use fencesmith::memory::{Abstraction, Atomics, Model, Semantics};
 use fencesmith::program::Program;

@@ -2,9 +2,9 @@
 
 pub mod header;
 
-use fencesmith::memory::{Abstraction, Model};
 use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
+use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
 use fencesmith::verify::{Answer, VerifyOptions, verify};
