@@ -43,79 +43,79 @@ mod ids;
 
 mod names;
 
-/// Numbers in words, as messages and tables show them.
+// Numbers in words, as messages and tables show them.
 pub mod words;
 
-/// Texts, and positions in them.
+// Texts, and positions in them.
 pub mod source;
 
-/// One type for every message about a text, and one renderer.
+// One type for every message about a text, and one renderer.
 pub mod diagnostic;
 
-/// When to give up, and how a run is watched and ended.
+// When to give up, and how a run is watched and ended.
 pub mod limits;
 
-/// The program form: one automaton per process, places, fence points, properties.
+// The program form: one automaton per process, places, fence points, properties.
 pub mod program;
 
-/// The input language: text to syntax tree, checks, and back to text.
+// The input language: text to syntax tree, checks, and back to text.
 pub mod lang;
 
-/// Litmus tests, Memorax machines and Trencher automata as syntax trees.
+// Litmus tests, Memorax machines and Trencher automata as syntax trees.
 pub mod import;
 
-/// Syntax tree to program form.
+// Syntax tree to program form.
 pub mod lower;
 
-/// Fence points as a person names them: by line and column.
+// Fence points as a person names them: by line and column.
 pub mod fences;
 
-/// What a program means: memory models, abstractions, and the step relation.
+// What a program means: memory models, abstractions, and the step relation.
 pub mod memory;
 
-/// Properties as predicates on states.
+// Properties as predicates on states.
 pub mod property;
 
-/// Which states a program can reach, and how.
+// Which states a program can reach, and how.
 pub mod space;
 
-/// States, steps and violations in words.
+// States, steps and violations in words.
 pub mod describe;
 
-/// Is an abstract counterexample real?
+// Is an abstract counterexample real?
 pub mod concretise;
 
-/// Is a program correct?
+// Is a program correct?
 pub mod verify;
 
-/// All final states of a litmus test.
+// All final states of a litmus test.
 pub mod litmus;
 
-/// Formulas as interned decision diagrams.
+// Formulas as interned decision diagrams.
 pub mod formula;
 
-/// Where must the fewest fences go?
+// Where must the fewest fences go?
 pub mod infer;
 
-/// Programs in the languages of other tools.
+// Programs in the languages of other tools.
 pub mod export;
 
-/// Everything that is written down and read again.
+// Everything that is written down and read again.
 pub mod record;
 
-/// A recorded trace again, on the exact model.
+// A recorded trace again, on the exact model.
 pub mod replay;
 
-/// Certificates of placements: making one, and checking one.
+// Certificates of placements: making one, and checking one.
 pub mod certificate;
 
-/// Answers in words, tables and records.
+// Answers in words, tables and records.
 pub mod report;
 
-/// Many questions about many programs.
+// Many questions about many programs.
 pub mod experiment;
 
-/// One self-contained page of results.
+// One self-contained page of results.
 pub mod page;
 
 mod cli;

@@ -1,11 +1,11 @@
 //! Inference: where must the fewest fences go?
 //!
-//! Three engines answer. The [`lazy`] one never builds the state space of the unfenced
+//! Three engines answer. The `lazy` one never builds the state space of the unfenced
 //! program: it keeps demands ("one of these points must carry a fence"), verifies the
 //! cheapest set of fences that meets them, and learns a new demand from each counterexample.
-//! The [`eager`] ones build the whole space and label it with formulas, over fence points or
+//! The `eager` ones build the whole space and label it with formulas, over fence points or
 //! over the ordering constraints of the original method. An engine judges sets of fences;
-//! [`placements`] chooses among them, and every set that comes out has been verified.
+//! `placements` chooses among them, and every set that comes out has been verified.
 
 mod answer;
 mod eager;

@@ -112,7 +112,7 @@ impl Memory for PartialCoherence {
         }
     }
 
-    /// At most [`most_markers`](PartialCoherence::most_markers) fences are pending. One more
+    /// At most `most_markers` fences are pending. One more
     /// finds the two oldest segments merged, which forgets the fence between them: the order
     /// of their stores and what loads were waiting for.
     fn mark(&self, buffers: &mut Buffers, marker: Marker) {

@@ -116,7 +116,7 @@ impl Program {
 }
 
 /// Visits every list of positions in a predicate, those in array indices included.
-fn for_each_position_list(predicate: &mut Expr<Atom>, visit: &dyn Fn(&mut Vec<(ProcessId, Loc)>)) {
+fn for_each_position_list(predicate: &mut Expr<Atom>, visit: &impl Fn(&mut Vec<(ProcessId, Loc)>)) {
     predicate.for_each_atom(&mut |atom| match atom {
         Atom::At(positions) | Atom::TwoAt(positions) => visit(positions),
         Atom::Cell { index, .. } => for_each_position_list(index, visit),

@@ -1,10 +1,10 @@
 //! The state space: which states a program can reach.
 //!
-//! [`explore`](explore()) searches for a [`Goal`]. There are two engines: [`breadth`] keeps
-//! every distinct state and goes through them level by level; [`merging`] unites states that
+//! [`explore`](explore()) searches for a [`Goal`]. There are two engines: `breadth` keeps
+//! every distinct state and goes through them level by level; `merging` unites states that
 //! a partially disjunctive abstraction does not tell apart. They share how states are packed
-//! ([`intern`], [`layout`]), how successors are found ([`successors`]), how states are judged
-//! ([`judge`]), and how a trace is told ([`trace`]). The set of states that is found, and
+//! (`intern`, `layout`), how successors are found (`successors`), how states are judged
+//! (`judge`), and how a trace is told ([`trace`]). The set of states that is found, and
 //! everything that is reported, is the same for any number of threads: a shortest trace is
 //! chosen afterwards, by rules that know nothing of the order of discovery.
 

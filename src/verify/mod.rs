@@ -1,8 +1,8 @@
 //! Verification: is a program correct under a memory model?
 //!
 //! [`verify`] follows the [`Strategy`] that was asked for: one search under a given
-//! abstraction ([`search`]), or refinement of the fully disjunctive abstraction until the
-//! answer is certain ([`strategy`]). An [`Answer`] says what is known, what it rests on and
+//! abstraction (`search`), or refinement of the fully disjunctive abstraction until the
+//! answer is certain (`strategy`). An [`Answer`] says what is known, what it rests on and
 //! what it took; nothing in it assumes how it was found.
 
 mod search;
