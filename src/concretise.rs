@@ -6,7 +6,7 @@
 //! as long as the trace can fill them, that takes these steps in this order and ends in a
 //! violation.
 
-use crate::limits::{Limits, Monitor};
+use crate::limits::{Limits, Monitor, StopReason, Watch};
 use crate::memory::Entry;
 use crate::memory::step::{Effect, Stepper};
 use crate::property::Violation;
@@ -45,6 +45,10 @@ pub fn concretise(
     // How many of the path's steps are the processes' own.
     let mut taken = 0;
     let mut bytes = 0;
+    let check = |bytes: u64| match limits.max_memory {
+        Some(most) if bytes > most => Err(StopReason::MaxMemory),
+        _ => monitor.stop(limits).map_or(Ok(()), Err),
+    };
     let own_step = |step: Option<&TraceStep>| usize::from(step.is_some_and(|step| !flush(&step)));
     while let Some(moves) = open.last_mut() {
         let Some(next) = moves.pop() else {
@@ -60,21 +64,21 @@ pub fn concretise(
             continue;
         }
         // Buffers can be long, so that a state may take much time and memory.
-        let full = limits.max_memory.is_some_and(|most| bytes > most);
-        if seen.len() > MOST_STATES || full || monitor.stop(limits).is_some() {
+        if seen.len() > MOST_STATES || check(bytes).is_err() {
             return Concrete::Unknown;
         }
-        if taken == own.len()
-            && let Some(violation) = violation(exact, state, deadlock)
-        {
-            let initial = trace.initial.clone();
-            return Concrete::Real(
-                violation,
-                Trace {
-                    initial,
-                    steps: path,
-                },
-            );
+        let watch = |more: usize| check(bytes + more as u64);
+        let watch = Watch::new(&watch);
+        if taken == own.len() {
+            let violation = match violation(exact, state, deadlock, &watch) {
+                Err(_) => return Concrete::Unknown,
+                Ok(violation) => violation,
+            };
+            if let Some(violation) = violation {
+                let initial = trace.initial.clone();
+                let steps = path;
+                return Concrete::Real(violation, Trace { initial, steps });
+            }
         }
         let follows = |step: &TraceStep| {
             flush(&step)
@@ -87,7 +91,10 @@ pub fn concretise(
                 })
         };
         // The program's own step is tried first: it is popped last in, first out.
-        let mut moves: Vec<TraceStep> = state.steps(exact).into_iter().filter(follows).collect();
+        let Ok(mut moves) = state.steps(exact, &watch) else {
+            return Concrete::Unknown;
+        };
+        moves.retain(follows);
         moves.sort_by_key(|step| !flush(&step));
         bytes += moves.iter().map(size).sum::<u64>();
         open.push(moves.into_iter().map(Some).collect());
@@ -104,9 +111,17 @@ fn size(step: &TraceStep) -> u64 {
     (2 * config + memory + size_of::<TraceStep>()) as u64
 }
 
-fn violation(exact: &Stepper, state: &Snapshot, deadlock: bool) -> Option<Violation> {
-    let program = exact.program;
-    let stuck = || state.steps(exact).is_empty() && !state.all_done(program);
-    let found = state.violation(program);
-    found.or_else(|| (deadlock && stuck()).then_some(Violation::Deadlock))
+/// What is wrong with a state, a deadlock included if those count.
+fn violation(
+    exact: &Stepper,
+    state: &Snapshot,
+    deadlock: bool,
+    watch: &Watch,
+) -> Result<Option<Violation>, StopReason> {
+    let found = state.violation(exact.program);
+    if found.is_some() || !deadlock || state.all_done(exact.program) {
+        return Ok(found);
+    }
+    let stuck = state.steps(exact, watch)?.is_empty();
+    Ok(stuck.then_some(Violation::Deadlock))
 }

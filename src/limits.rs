@@ -1,5 +1,6 @@
 //! Limits of a run, and what can be watched while it lasts.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -80,11 +81,81 @@ impl Monitor {
 
     /// The reason to stop now that does not depend on the size of the space.
     pub fn stop(&self, limits: &Limits) -> Option<StopReason> {
+        self.stop_at(limits.deadline)
+    }
+
+    /// The same with a deadline of its own.
+    pub fn stop_at(&self, deadline: Option<Instant>) -> Option<StopReason> {
         if self.interrupted() {
             return Some(StopReason::Interrupted);
         }
-        let deadline = limits.deadline?;
-        (Instant::now() >= deadline).then_some(StopReason::Timeout)
+        (Instant::now() >= deadline?).then_some(StopReason::Timeout)
+    }
+}
+
+/// How much was done since the limits were last looked at.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pace {
+    done: usize,
+}
+
+impl Pace {
+    /// What may be done between two looks at the limits: some milliseconds if a unit of work
+    /// is a successor, an edge or a component of a state.
+    const WORK: usize = 1 << 14;
+
+    /// Takes note of some work; whether it is time to look at the limits.
+    #[inline]
+    pub fn is_due(&mut self, work: usize) -> bool {
+        self.done += work;
+        if self.done < Self::WORK {
+            return false;
+        }
+        self.done = 0;
+        true
+    }
+}
+
+/// Ends work that grows too large or takes too long.
+pub struct Watch<'a> {
+    check: &'a dyn Fn(usize) -> Result<(), StopReason>,
+    pace: Cell<Pace>,
+}
+
+impl<'a> Watch<'a> {
+    /// `check` gives the reason to end work that holds this many bytes now.
+    pub fn new(check: &'a dyn Fn(usize) -> Result<(), StopReason>) -> Watch<'a> {
+        Watch::resumed(Pace::default(), check)
+    }
+
+    /// The same after some work that was done under another watch.
+    pub fn resumed(pace: Pace, check: &'a dyn Fn(usize) -> Result<(), StopReason>) -> Watch<'a> {
+        Watch {
+            check,
+            pace: Cell::new(pace),
+        }
+    }
+
+    /// What was done since the limits were last looked at.
+    pub fn pace(&self) -> Pace {
+        self.pace.get()
+    }
+
+    /// Nothing is ended.
+    pub fn never() -> Watch<'static> {
+        Watch::new(&|_| Ok(()))
+    }
+
+    /// Takes note of some work and of the bytes that are held now; the limits are looked at
+    /// from time to time.
+    pub fn note(&self, work: usize, bytes: usize) -> Result<(), StopReason> {
+        let mut pace = self.pace.get();
+        let due = pace.is_due(work);
+        self.pace.set(pace);
+        match due {
+            true => (self.check)(bytes),
+            false => Ok(()),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! All states that fit the trace so far are kept, so that a trace which leaves something
 //! open is followed along every reading of it.
 
+use crate::limits::Watch;
 use crate::memory::step::{Stepper, initial_values};
 use crate::property::Violation;
 use crate::record::{Initial, Step, locals};
@@ -38,7 +39,7 @@ pub fn replay(stepper: &Stepper, source: &Source, initial: &Initial, steps: &[St
         let mut possible = BTreeSet::new();
         let mut next = BTreeMap::new();
         for (state, way) in &ways {
-            for taken in state.steps(stepper) {
+            for taken in possible_steps(stepper, state) {
                 let described = Step::new(program, source, &taken);
                 if fits(&described, recorded) {
                     let mut way = way.clone();
@@ -56,7 +57,7 @@ pub fn replay(stepper: &Stepper, source: &Source, initial: &Initial, steps: &[St
         ways = next;
     }
     for (state, steps) in ways {
-        let stuck = || state.steps(stepper).is_empty() && !state.all_done(program);
+        let stuck = || possible_steps(stepper, &state).is_empty() && !state.all_done(program);
         let violation = state.violation(program);
         let violation = violation.or_else(|| stuck().then_some(Violation::Deadlock));
         if let Some(violation) = violation {
@@ -65,6 +66,11 @@ pub fn replay(stepper: &Stepper, source: &Source, initial: &Initial, steps: &[St
         }
     }
     Replay::Harmless
+}
+
+fn possible_steps(stepper: &Stepper, state: &Snapshot) -> Vec<TraceStep> {
+    let steps = state.steps(stepper, &Watch::never());
+    steps.expect("nothing ends it early")
 }
 
 fn fits(step: &Step, recorded: &Step) -> bool {
@@ -95,7 +101,8 @@ fn fits(step: &Step, recorded: &Step) -> bool {
 fn initial_state(stepper: &Stepper, initial: &Initial) -> Option<Snapshot> {
     let program = stepper.program;
     let configs = program.processes.iter().map(|process| {
-        let mut configs = stepper.initial(process).into_iter();
+        let configs = stepper.initial(process, &Watch::never());
+        let mut configs = configs.expect("nothing ends it early").into_iter();
         let wanted = initial.locals.get(&process.name)?;
         let found = configs.find(|config| locals(process, config) == *wanted);
         found.map(Arc::new)

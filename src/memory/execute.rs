@@ -1,7 +1,8 @@
 //! What one instruction does to the locals and buffers of its process and to memory.
 
-use super::step::{Effect, Failure, Stepper};
+use super::step::{Effect, Failure, Stepper, config_bytes};
 use super::{Buffers, Entry, Loaded, Marker, Memory, Order, Sc, Stored};
+use crate::limits::{StopReason, Watch};
 use crate::program::{
     Domain, Edge, Expr, Fault, FenceKind, Instr, LocalId, PlaceId, PlaceRef, Process, Update, Value,
 };
@@ -26,7 +27,8 @@ impl Stepper<'_> {
         edge: &Edge,
         before: EdgeOutcome,
         memory: &dyn Fn(PlaceId) -> Value,
-    ) -> Vec<EdgeOutcome> {
+        watch: &Watch,
+    ) -> Result<Vec<EdgeOutcome>, StopReason> {
         let perform = |instr: &Instr, span: Span, on: &dyn Memory, before: EdgeOutcome| {
             let act = Act {
                 stepper: self,
@@ -39,20 +41,26 @@ impl Stepper<'_> {
             outcomes.unwrap_or_else(|fault| vec![failed.fail(span, Some(fault))])
         };
         let Instr::Atomic(body) = &edge.instr else {
-            return perform(&edge.instr, edge.span, &*self.memory, before);
+            return Ok(perform(&edge.instr, edge.span, &*self.memory, before));
         };
         let mut outcomes = vec![before];
         for (instr, span) in body {
-            let next = |outcome: EdgeOutcome| match outcome.failure {
-                None => perform(instr, *span, &Sc, outcome),
-                Some(_) => vec![outcome],
-            };
-            outcomes = outcomes.into_iter().flat_map(next).collect();
+            let mut next = Vec::new();
+            for outcome in outcomes {
+                let before = next.len();
+                match outcome.failure {
+                    None => next.extend(perform(instr, *span, &Sc, outcome)),
+                    Some(_) => next.push(outcome),
+                }
+                let added = 1 + next.len() - before;
+                watch.note(added, next.len() * config_bytes(process))?;
+            }
+            outcomes = next;
         }
         for outcome in &mut outcomes {
             outcome.effect = Effect::Atomic;
         }
-        outcomes
+        Ok(outcomes)
     }
 }
 

@@ -7,8 +7,10 @@
 
 use super::execute::{EdgeOutcome, eval, resolve};
 use super::{Atomics, Buffers, Entry, Loaded, Memory, Order, Semantics, Stored};
+use crate::limits::{StopReason, Watch};
 use crate::program::{
-    Domain, Edge, EdgeId, Fault, Initial, Instr, Loc, PlaceId, PointId, Process, Program, Value,
+    Domain, Edge, EdgeId, Fault, Initial, Instr, Loc, Local, PlaceId, PointId, Process, Program,
+    Value,
 };
 use crate::source::Span;
 use indexmap::IndexSet;
@@ -135,28 +137,26 @@ pub struct Stepper<'a> {
 
 impl Stepper<'_> {
     /// The configurations a process may start in.
-    pub fn initial(&self, process: &Process) -> Vec<Config> {
-        let mut all = vec![Vec::new()];
-        for local in &process.locals {
-            let values = initial_values(local.initial, local.domain);
-            all = all
-                .into_iter()
-                .flat_map(|locals: Vec<Value>| {
-                    values.clone().map(move |value| {
-                        let mut locals = locals.clone();
-                        locals.push(value);
-                        locals
-                    })
-                })
-                .collect();
+    pub fn initial(&self, process: &Process, watch: &Watch) -> Result<Vec<Config>, StopReason> {
+        let values = |local: &Local| initial_values(local.initial, local.domain);
+        let values: Vec<_> = process.locals.iter().map(values).collect();
+        let mut locals: Vec<Value> = values.iter().map(|values| *values.start()).collect();
+        let mut configs = Vec::new();
+        loop {
+            let locals_now = locals.clone();
+            configs.push(self.arrive(process, process.entry, locals_now, Buffers::default()));
+            watch.note(1 + locals.len(), configs.len() * config_bytes(process))?;
+            let Some(at) = (0..locals.len()).rfind(|&at| locals[at] < *values[at].end()) else {
+                break;
+            };
+            locals[at] += 1;
+            for at in at + 1..locals.len() {
+                locals[at] = *values[at].start();
+            }
         }
-        let mut configs: Vec<Config> = all
-            .into_iter()
-            .map(|locals| self.arrive(process, process.entry, locals, Buffers::default()))
-            .collect();
         configs.sort();
         configs.dedup();
-        configs
+        Ok(configs)
     }
 
     /// All steps from a configuration, given the values in memory.
@@ -165,21 +165,27 @@ impl Stepper<'_> {
         process: &Process,
         config: &Config,
         memory: &dyn Fn(PlaceId) -> Value,
-    ) -> Vec<Step> {
-        let outline = self.outline(process, config);
+        watch: &Watch,
+    ) -> Result<Vec<Step>, StopReason> {
+        let outline = self.outline(process, config, watch)?;
         let mut steps = outline.fixed;
         let reads = outline.reads.into_iter().map(|(_, approach)| approach);
         for approach in reads.chain(outline.atomics) {
-            steps.extend(self.finish(process, config, &approach, memory));
+            steps.extend(self.finish(process, config, &approach, memory, watch)?);
         }
-        steps
+        Ok(steps)
     }
 
     /// Flushes, and all ways to a last edge.
-    pub fn outline(&self, process: &Process, config: &Config) -> Outline {
+    pub fn outline(
+        &self,
+        process: &Process,
+        config: &Config,
+        watch: &Watch,
+    ) -> Result<Outline, StopReason> {
         let mut outline = Outline::default();
         let At::Loc(at) = config.at else {
-            return outline;
+            return Ok(outline);
         };
         let mut flushed = Vec::new();
         self.memory.flushes(&config.buffers, &mut flushed);
@@ -216,6 +222,8 @@ impl Stepper<'_> {
             if !seen.insert((walk.at, walk.locals.clone(), walk.passed)) {
                 continue;
             }
+            let held = seen.len() + outline.fixed.len() + outline.reads.len();
+            watch.note(1 + walk.locals.len() / 16, held * config_bytes(process))?;
             for (id, edge) in process.edges_from(walk.at).rev() {
                 let path = paths.extend(walk.path, id);
                 if process.ends_step(edge, self.semantics.fuse) {
@@ -224,7 +232,7 @@ impl Stepper<'_> {
                         locals: walk.locals.clone(),
                         passed: passed.elements(walk.passed),
                     };
-                    self.last(process, config, edge, approach, &mut outline);
+                    self.last(process, config, edge, approach, &mut outline, watch)?;
                 } else if let Some(locals) = self.local_outcome(edge, &walk.locals) {
                     work.push(Walk {
                         at: edge.to,
@@ -235,7 +243,7 @@ impl Stepper<'_> {
                 }
             }
         }
-        outline
+        Ok(outline)
     }
 
     /// The locals after a local edge that cannot fail; `None` if a guard closes it.
@@ -261,20 +269,25 @@ impl Stepper<'_> {
         edge: &Edge,
         approach: Approach,
         outline: &mut Outline,
-    ) {
+        watch: &Watch,
+    ) -> Result<(), StopReason> {
         let buffers = &config.buffers;
         let needs = match &edge.instr {
-            Instr::Load { .. } if buffers.delay_loads() => return,
+            Instr::Load { .. } if buffers.delay_loads() => return Ok(()),
             Instr::Load { place, .. } => {
                 let place = resolve(place, &approach.locals).ok();
                 place.filter(|&place| self.memory.load(buffers, place) == Loaded::FromMemory)
             }
             Instr::Update { place, .. } => match resolve(place, &approach.locals) {
-                Ok(place) if !self.may_update(buffers, place) => return,
+                Ok(place) if !self.may_update(buffers, place) => return Ok(()),
                 place => place.ok(),
             },
-            Instr::Atomic(_) if !buffers.is_empty() => return,
-            Instr::Atomic(_) => return outline.atomics.push(approach),
+            Instr::Atomic(_) => {
+                if buffers.is_empty() {
+                    outline.atomics.push(approach);
+                }
+                return Ok(());
+            }
             Instr::Store { place, value, .. } => {
                 let place = resolve(place, &approach.locals);
                 if let (Ok(place), Ok(value)) = (place, eval(value, &approach.locals)) {
@@ -286,7 +299,7 @@ impl Stepper<'_> {
                     };
                     if self.memory.store(&mut after, entry) == Stored::NoRoom {
                         outline.no_room = true;
-                        return;
+                        return Ok(());
                     }
                 }
                 None
@@ -297,10 +310,11 @@ impl Stepper<'_> {
             Some(place) => outline.reads.push((place, approach)),
             None => {
                 let unread = |_| unreachable!("the edge reads no memory");
-                let steps = self.finish(process, config, &approach, &unread);
+                let steps = self.finish(process, config, &approach, &unread, watch)?;
                 outline.fixed.extend(steps);
             }
         }
+        Ok(())
     }
 
     fn may_update(&self, buffers: &Buffers, place: PlaceId) -> bool {
@@ -319,26 +333,31 @@ impl Stepper<'_> {
         config: &Config,
         approach: &Approach,
         memory: &dyn Fn(PlaceId) -> Value,
-    ) -> Vec<Step> {
+        watch: &Watch,
+    ) -> Result<Vec<Step>, StopReason> {
         let id = *approach.path.last().expect("an approach has a last edge");
         let edge = process.edge(id);
         let before = EdgeOutcome::new(approach.locals.clone(), config.buffers.clone());
-        let outcomes = self.execute(process, edge, before, memory);
-        let steps = outcomes.into_iter().map(|outcome| Step {
-            effect: outcome.effect,
-            path: approach.path.clone(),
-            passed: approach.passed.clone(),
-            next: match outcome.failure {
-                None => self.arrive(process, edge.to, outcome.locals, outcome.buffers),
-                Some(failure) => Config {
-                    at: At::Failed(failure),
-                    locals: Vec::new(),
-                    buffers: outcome.buffers,
+        let outcomes = self.execute(process, edge, before, memory, watch)?;
+        let mut steps = Vec::with_capacity(outcomes.len());
+        for outcome in outcomes {
+            steps.push(Step {
+                effect: outcome.effect,
+                path: approach.path.clone(),
+                passed: approach.passed.clone(),
+                next: match outcome.failure {
+                    None => self.arrive(process, edge.to, outcome.locals, outcome.buffers),
+                    Some(failure) => Config {
+                        at: At::Failed(failure),
+                        locals: Vec::new(),
+                        buffers: outcome.buffers,
+                    },
                 },
-            },
-            writes: outcome.writes,
-        });
-        steps.collect()
+                writes: outcome.writes,
+            });
+            watch.note(1, 2 * steps.capacity() * config_bytes(process))?;
+        }
+        Ok(steps)
     }
 
     fn arrive(
@@ -359,6 +378,11 @@ impl Stepper<'_> {
             buffers,
         }
     }
+}
+
+/// Roughly the memory that a configuration of a process takes, or a step into it.
+pub(super) fn config_bytes(process: &Process) -> usize {
+    size_of::<Step>() + process.locals.len() * size_of::<Value>()
 }
 
 /// The values that a variable may start with.

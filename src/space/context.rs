@@ -4,8 +4,12 @@ use super::intern::{ConfigId, Interner};
 use super::layout::{Layout, OCCUPIED, Overflow, State};
 use super::search::Search;
 use super::trace::Snapshot;
-use crate::limits::StopReason;
+use crate::limits::{Pace, StopReason};
 use crate::program::{PlaceId, Program, Value};
+use std::time::Duration;
+
+/// How long after the deadline the trace to a violation may still be looked for.
+const TRACE_TIME: Duration = Duration::from_millis(500);
 
 /// What is searched for, and how states are packed.
 #[derive(Clone, Copy)]
@@ -56,14 +60,51 @@ impl<'a> Context<'a> {
             .collect()
     }
 
-    /// The reason to stop now that does not depend on the size of the space.
-    pub fn stop(&self) -> Option<StopReason> {
-        self.search.monitor.stop(self.search.limits)
+    /// Adds a state to all that were found, unpacked, unless a statement has failed in it.
+    pub fn collect<const N: usize>(
+        &self,
+        state: &State<N>,
+        all: &mut Vec<Snapshot>,
+        pace: &mut Pace,
+    ) -> Result<(), StopReason> {
+        let unpacked = self.unpack(state);
+        all.extend((!unpacked.failed()).then_some(unpacked));
+        self.go_on(pace, self.components())
     }
 
-    /// Whether this is more memory than the search may take.
-    pub fn exceeds_memory(&self, bytes: u64) -> bool {
-        let most = self.search.limits.max_memory;
-        most.is_some_and(|most| bytes > most)
+    /// How many components a state has.
+    pub fn components(&self) -> usize {
+        self.layout.configs.len() + self.layout.places.len()
+    }
+
+    /// Fails if there is a reason to stop that does not depend on the size of the space.
+    pub fn check(&self) -> Result<(), StopReason> {
+        let stop = self.search.monitor.stop(self.search.limits);
+        stop.map_or(Ok(()), Err)
+    }
+
+    /// The same while the trace to a violation is looked for: one that was found in time is
+    /// not left without its trace for want of a moment.
+    pub fn check_tracing(&self) -> Result<(), StopReason> {
+        let deadline = self.search.limits.deadline;
+        let deadline = deadline.and_then(|deadline| deadline.checked_add(TRACE_TIME));
+        self.search.monitor.stop_at(deadline).map_or(Ok(()), Err)
+    }
+
+    /// Fails if this is more memory than the search may take.
+    pub fn check_memory(&self, bytes: u64) -> Result<(), StopReason> {
+        match self.search.limits.max_memory {
+            Some(most) if bytes > most => Err(StopReason::MaxMemory),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes note of some work, and checks from time to time.
+    #[inline]
+    pub fn go_on(&self, pace: &mut Pace, work: usize) -> Result<(), StopReason> {
+        match pace.is_due(work) {
+            true => self.check(),
+            false => Ok(()),
+        }
     }
 }

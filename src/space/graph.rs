@@ -6,11 +6,12 @@
 //! come after.
 
 use super::context::Context;
-use super::layout::{Overflow, State};
+use super::layout::State;
 use super::level::CHUNK;
 use super::pool::{PARALLEL, Workers};
+use super::search::Unfinished;
 use crate::ids::ids;
-use crate::limits::StopReason;
+use crate::limits::{Pace, StopReason};
 use std::sync::Mutex;
 
 ids!(
@@ -67,18 +68,23 @@ impl Graph {
     }
 
     /// Keeps the edges between nodes from which an error can be reached, and no others.
-    fn restrict(&mut self) {
+    fn restrict(&mut self, context: &Context) -> Result<(), StopReason> {
+        let mut pace = Pace::default();
         let mut leads = vec![false; self.nodes()];
         leads[Self::ERROR.index()] = true;
         let mut changed = true;
         while changed {
             changed = false;
             for node in (0..self.nodes()).rev() {
-                let on = |edge: &Edge| leads[edge.to.index()];
-                if !leads[node] && self.edges(NodeId(node as u32)).iter().any(on) {
+                if leads[node] {
+                    continue;
+                }
+                let edges = self.edges(NodeId(node as u32));
+                if edges.iter().any(|edge| leads[edge.to.index()]) {
                     leads[node] = true;
                     changed = true;
                 }
+                context.go_on(&mut pace, 1 + edges.len())?;
             }
         }
         let mut kept = 0;
@@ -91,11 +97,13 @@ impl Graph {
                     kept += 1;
                 }
             }
+            context.go_on(&mut pace, 1 + end - begin)?;
             begin = end;
             self.first[node + 1] = kept as u64;
         }
         self.edges.truncate(kept);
         self.edges.shrink_to_fit();
+        Ok(())
     }
 }
 
@@ -114,7 +122,7 @@ pub(super) fn build<W: Send, const N: usize>(
     context: &Context,
     workers: &mut Workers<W>,
     states: Numbered<N>,
-    expand: impl Fn(&mut W, &State<N>, &mut Vec<(State<N>, Tag)>) -> Result<(), Overflow> + Sync,
+    expand: impl Fn(&mut W, &State<N>, &mut Vec<(State<N>, Tag)>) -> Result<(), Unfinished> + Sync,
     node: impl Fn(&mut W, &State<N>) -> NodeId + Sync,
 ) -> Result<Graph, StopReason> {
     let count: usize = states.chunks.iter().map(|chunk| chunk.len()).sum();
@@ -128,14 +136,15 @@ pub(super) fn build<W: Send, const N: usize>(
         let found = Mutex::new(Vec::new());
         let worth_while = batch.len() * CHUNK > PARALLEL;
         workers.share(batch, worth_while, |worker, at, chunk| {
-            if let Some(reason) = context.stop() {
-                return Err(reason);
-            }
+            let mut pace = Pace::default();
             let mut successors = Vec::new();
             let (mut counts, mut edges) = (Vec::new(), Vec::new());
             for state in *chunk {
-                let known = expand(worker, state, &mut successors);
-                known.expect("the search has met every component");
+                match expand(worker, state, &mut successors) {
+                    Ok(()) => {}
+                    Err(Unfinished::Stop(reason)) => return Err(reason),
+                    Err(Unfinished::Overflow) => unreachable!("the search has met every component"),
+                }
                 let begin = edges.len();
                 let others = successors.iter().filter(|(next, _)| next != state);
                 edges.extend(others.map(|&(ref next, tag)| Edge {
@@ -143,10 +152,11 @@ pub(super) fn build<W: Send, const N: usize>(
                     tag,
                 }));
                 counts.push((edges.len() - begin) as u64);
+                context.go_on(&mut pace, 1 + successors.len())?;
             }
             let mut found = found.lock().expect("no thread panics here");
             found.push((at, counts, edges));
-            Ok(())
+            context.check()
         })?;
         let mut found = found.into_inner().expect("no thread panics here");
         found.sort_unstable_by_key(|(at, ..)| *at);
@@ -159,6 +169,6 @@ pub(super) fn build<W: Send, const N: usize>(
             graph.edges.extend(edges);
         }
     }
-    graph.restrict();
+    graph.restrict(context)?;
     Ok(graph)
 }

@@ -9,7 +9,7 @@ use crate::ids::ids;
 use crate::memory::Entry;
 use crate::memory::step::{At, Config};
 use crate::program::{Loc, Place, PlaceId, ProcessId, Program, Value};
-use ahash::RandomState;
+use ahash::{AHashSet, RandomState};
 use indexmap::IndexSet;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -142,10 +142,14 @@ impl<'a> Interner<'a> {
     /// For each property, the labels it names that no process has reached.
     pub fn unreached(&self) -> Vec<Vec<String>> {
         let tables = self.read();
-        let reached = |(process, at): &(ProcessId, Loc)| {
-            let mut configs = tables.configs[process.index()].iter();
-            configs.any(|config| config.at == At::Loc(*at))
-        };
+        let positions = self.program.process_ids().zip(&tables.configs);
+        let positions = positions.flat_map(|(process, configs)| {
+            let here = move |config: &Arc<Config>| (process, config.at);
+            configs.iter().map(here)
+        });
+        let positions: AHashSet<(ProcessId, At)> = positions.collect();
+        let reached =
+            |&(process, at): &(ProcessId, Loc)| positions.contains(&(process, At::Loc(at)));
         let properties = self.program.properties.iter().map(|property| {
             let labels = property.labels.iter();
             let labels = labels.filter(|(_, positions)| !positions.iter().any(reached));

@@ -9,7 +9,7 @@ use super::layout::State;
 use super::level::Level;
 use super::pool::{PARALLEL, Workers};
 use super::trace::{Snapshot, Trace, TraceStep};
-use crate::limits::StopReason;
+use crate::limits::{StopReason, Watch};
 use crate::memory::step::Effect;
 use crate::property::Violation;
 use ahash::AHashSet;
@@ -31,7 +31,7 @@ pub trait Visited<const N: usize>: Sync {
         worker: &mut Self::Worker,
         key: &State<N>,
         target: &AHashSet<State<N>>,
-    ) -> bool;
+    ) -> Result<bool, StopReason>;
 }
 
 /// A shortest trace to one of `errors`, and what is wrong at its end. The levels are those
@@ -67,14 +67,14 @@ fn leading_to<V: Visited<N>, const N: usize>(
         &level.chunks(),
         level.len() >= PARALLEL,
         |worker, _, chunk| {
-            if context.search.monitor.interrupted() {
-                return Err(StopReason::Interrupted);
+            let mut leading = Vec::new();
+            for key in *chunk {
+                if visited.leads_to(worker, key, target)? {
+                    leading.push(*key);
+                }
             }
-            let keys = chunk.iter().copied();
-            let leading = keys.filter(|key| visited.leads_to(worker, key, target));
-            let leading: Vec<State<N>> = leading.collect();
             all.lock().expect("no thread panics here").extend(leading);
-            Ok(())
+            context.check_tracing()
         },
     )?;
     Ok(all.into_inner().expect("no thread panics here"))
@@ -89,8 +89,20 @@ fn walk<V: Visited<N>, const N: usize>(
     worker: &mut V::Worker,
     levels: &[AHashSet<State<N>>],
 ) -> Result<Trace, StopReason> {
-    let starts = levels[0].iter().map(|key| visited.unpack(key));
-    let initial = starts.min().expect("a trace has a start");
+    let check = |bytes: usize| {
+        context.check_memory(bytes as u64)?;
+        context.check_tracing()
+    };
+    let watch = Watch::new(&check);
+    let mut least: Option<Snapshot> = None;
+    for key in &levels[0] {
+        let start = visited.unpack(key);
+        if least.as_ref().is_none_or(|least| start < *least) {
+            least = Some(start);
+        }
+        watch.note(context.components(), 0)?;
+    }
+    let initial = least.expect("a trace has a start");
     let mut steps: Vec<TraceStep> = Vec::new();
     for level in &levels[1..] {
         let now = steps.last().map_or(&initial, |step| &step.after);
@@ -102,7 +114,7 @@ fn walk<V: Visited<N>, const N: usize>(
                 ..step
             })
         };
-        let candidates = now.steps(context.search.stepper).into_iter();
+        let candidates = now.steps(context.search.stepper, &watch)?.into_iter();
         let candidates = candidates.filter_map(&mut lead_on);
         let best = candidates.min_by_key(|step| {
             let flush = matches!(step.step.effect, Effect::Flush(_));

@@ -62,7 +62,36 @@ pub enum End {
     Limit(StopReason),
 }
 
+/// Why a search, or a part of it, did not come to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unfinished {
+    /// A component no longer fits its field.
+    Overflow,
+    Stop(StopReason),
+}
+
+impl From<Overflow> for Unfinished {
+    fn from(_: Overflow) -> Unfinished {
+        Unfinished::Overflow
+    }
+}
+
+impl From<StopReason> for Unfinished {
+    fn from(reason: StopReason) -> Unfinished {
+        Unfinished::Stop(reason)
+    }
+}
+
 impl End {
+    /// How a search ended; one that ran into an overflow has to start over.
+    pub(super) fn of(search: Result<End, Unfinished>) -> Result<End, Overflow> {
+        match search {
+            Ok(end) => Ok(end),
+            Err(Unfinished::Stop(reason)) => Ok(End::Limit(reason)),
+            Err(Unfinished::Overflow) => Err(Overflow),
+        }
+    }
+
     /// A violation with the trace to it. If a limit kept the trace from being found, that
     /// is how the search ends, and a violation that was seen stands alone.
     pub(super) fn with_trace(
@@ -79,8 +108,15 @@ impl End {
         }
     }
 
+    /// Takes note of a limit that was reached in what comes after the search.
+    pub(super) fn unless(&mut self, done: Result<(), StopReason>) {
+        if let Err(reason) = done {
+            self.cut_short(reason);
+        }
+    }
+
     /// Takes note of a limit, unless another one came first.
-    pub(super) fn cut_short(&mut self, reason: StopReason) {
+    fn cut_short(&mut self, reason: StopReason) {
         if !matches!(self, End::Limit(_)) {
             *self = End::Limit(reason);
         }

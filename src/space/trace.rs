@@ -1,5 +1,6 @@
 //! Traces: how a state is reached, step by step.
 
+use crate::limits::{StopReason, Watch};
 use crate::memory::step::{At, Config, Step, Stepper};
 use crate::program::{PlaceId, ProcessId, Program, Value};
 use crate::property::{self, View, Violation};
@@ -66,18 +67,24 @@ impl Snapshot {
     }
 
     /// All steps that are possible now, process by process.
-    pub fn steps(&self, stepper: &Stepper) -> Vec<TraceStep> {
+    pub fn steps(&self, stepper: &Stepper, watch: &Watch) -> Result<Vec<TraceStep>, StopReason> {
+        let components = self.memory.len() + self.configs.len();
+        let bytes = size_of::<TraceStep>() + components * size_of::<usize>();
         let mut all = Vec::new();
-        for (id, config) in stepper.program.process_ids().zip(&self.configs) {
+        for (process, config) in stepper.program.process_ids().zip(&self.configs) {
             let memory = |place: PlaceId| self.memory[place.index()];
-            let steps = stepper.steps(stepper.program.process(id), config, &memory);
-            all.extend(steps.into_iter().map(|step| TraceStep {
-                process: id,
-                after: self.after(id, &step),
-                step,
-            }));
+            let automaton = stepper.program.process(process);
+            for step in stepper.steps(automaton, config, &memory, watch)? {
+                let after = self.after(process, &step);
+                all.push(TraceStep {
+                    process,
+                    step,
+                    after,
+                });
+                watch.note(components, all.len() * bytes)?;
+            }
         }
-        all
+        Ok(all)
     }
 
     fn after(&self, process: ProcessId, step: &Step) -> Snapshot {

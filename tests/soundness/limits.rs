@@ -7,8 +7,12 @@ use fencesmith::property::Violation;
 use fencesmith::source::Source;
 use fencesmith::verify::{Answer, Verdict, VerifyOptions, verify};
 use fencesmith_testing::programs;
+use std::time::{Duration, Instant};
 
 const ABSTRACTIONS: [Abstraction; 2] = [Abstraction::Fd { k: 1 }, Abstraction::Pd { k: 1 }];
+
+/// Searches notice within a second that they have to end; the rest is for busy machines.
+const SOON: Duration = Duration::from_secs(5);
 
 fn check(text: &str, options: &VerifyOptions) -> Answer {
     let program = compile(&Source::new("test.fen", text)).expect("the program is right");
@@ -75,5 +79,98 @@ fn a_violation_in_an_initial_state_ends_the_search() {
             assert_eq!(violation == Violation::Deadlock, deadlock);
             assert!(trace.steps.is_empty());
         }
+    }
+}
+
+/// Programs of which a single state, or what comes before the first, takes very long.
+fn large_steps() -> Vec<String> {
+    let process = |body: &str| format!("shared int x; process p {{ {body} }} forbid x == 9;");
+    let numbers = |count: usize, text: &str| -> String {
+        let numbers = (0..count).map(|number| text.replace('#', &number.to_string()));
+        numbers.collect()
+    };
+    vec![
+        process(
+            "int[0..=999] a, b, c;
+             atomic { havoc a in 0..=999; havoc b in 0..=999; havoc c in 0..=999; }
+             store x = a;",
+        ),
+        process(&format!(
+            "{} {} {}",
+            numbers(30, "bool b#; "),
+            numbers(30, "either { b# = true; } or { b# = false; } "),
+            numbers(30, "if (b#) store x = 1; ")
+        )),
+        process(
+            "int[0..=65535] a, b;
+             havoc a in 0..=65535; havoc b in 0..=65535;
+             store x = a % 3; store x = b % 5;",
+        ),
+        format!(
+            "shared int x; process p[i in 0..=63] {{ int[0..=65535] a = *; {} store x = a; }}",
+            numbers(900, "int[0..=0] c#; ")
+        ),
+    ]
+}
+
+#[test]
+fn time_is_up_wherever_a_search_is() {
+    for text in large_steps() {
+        for abstraction in [
+            Abstraction::Exact { bound: 2 },
+            ABSTRACTIONS[0],
+            ABSTRACTIONS[1],
+        ] {
+            let begin = Instant::now();
+            let options = VerifyOptions {
+                limits: Limits {
+                    max_memory: Some(4 << 30),
+                    deadline: Some(begin + Duration::from_millis(200)),
+                    ..Limits::default()
+                },
+                ..VerifyOptions::new(Model::Pso, abstraction)
+            };
+            let answer = check(&text, &options);
+            let took = begin.elapsed();
+            let say = || format!("{took:?} under {abstraction}: {text:.300}");
+            assert_eq!(answer.stopped, Some(StopReason::Timeout), "{}", say());
+            assert!(took < SOON, "{}", say());
+        }
+    }
+}
+
+#[test]
+fn memory_is_used_up_by_one_state() {
+    let texts = large_steps();
+    for text in [&texts[0], &texts[1], &texts[3]] {
+        let options = VerifyOptions {
+            limits: Limits {
+                max_memory: Some(20 << 20),
+                ..Limits::default()
+            },
+            ..VerifyOptions::new(Model::Pso, ABSTRACTIONS[1])
+        };
+        let answer = check(text, &options);
+        assert_eq!(answer.stopped, Some(StopReason::MaxMemory), "{text:.300}");
+    }
+}
+
+#[test]
+fn an_interrupt_is_noticed_wherever_a_search_is() {
+    for text in large_steps() {
+        let program = compile(&Source::new("test.fen", text)).expect("the program is right");
+        let program = program.fenced(&Default::default());
+        let options = VerifyOptions::new(Model::Pso, ABSTRACTIONS[1]);
+        let monitor = Monitor::default();
+        let begin = Instant::now();
+        let answer = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(200));
+                monitor.interrupt();
+            });
+            verify(&program, &options, &monitor)
+        });
+        assert_eq!(answer.stopped, Some(StopReason::Interrupted));
+        assert!(begin.elapsed() < SOON, "{:?}", begin.elapsed());
     }
 }

@@ -22,7 +22,7 @@ use super::placements::{Engine, Round};
 use super::run::InferenceRun;
 use super::{Conclusion, EngineKind, Formula, Labelling, Literal, Obstacle, Unfixable};
 use crate::formula::{FALSE, FormulaId, Formulas, TRUE, TooLarge};
-use crate::limits::{Limits, Monitor};
+use crate::limits::{Limits, Monitor, Pace};
 use crate::memory::{Abstraction, Semantics};
 use crate::program::{PointId, PointSet, Program, Property};
 use crate::space::{End, Exploration, Goal, Graph, Search, Tagger, explore};
@@ -261,7 +261,7 @@ fn label(
         queue.push_back(node);
     }
     let mut updates = 0;
-    let mut looks = 0u64;
+    let mut pace = Pace::default();
     while let Some(node) = queue.pop_front() {
         waiting[node.index()] = false;
         let own = labels[node.index()];
@@ -277,8 +277,7 @@ fn label(
                 }
             }
         }
-        looks += 1;
-        if looks.is_multiple_of(1 << 14) {
+        if pace.is_due(1 + graph.edges(node).len()) {
             monitor.say(&format!("labelling, {} formulas", formulas.count()));
             if let Some(reason) = monitor.stop(limits) {
                 return Err(Obstacle::Limit(reason));

@@ -1,7 +1,7 @@
 //! The graph of a search that found all states: nodes are numbered in the order of levels.
 
 use super::Run;
-use crate::limits::StopReason;
+use crate::limits::{Pace, StopReason};
 use crate::space::graph::{self, Graph, NodeId, Numbered};
 use crate::space::layout::State;
 use crate::space::level::Level;
@@ -16,15 +16,15 @@ impl<const N: usize> Run<'_, N> {
             + states * size_of::<State<N>>() as u64
             + (table.slots() * size_of::<NodeId>()) as u64
             + Graph::bytes(states, transitions);
-        if self.context.exceeds_memory(bytes) {
-            return Err(StopReason::MaxMemory);
-        }
+        self.context.check_memory(bytes)?;
         // States in which something is wrong are in the table, but in no level.
-        let mut by_slot = vec![Graph::ERROR; table.slots()];
+        let mut by_slot = vec![Graph::ERROR.0; table.slots()];
         let slot = |state: &State<N>| table.find(state).expect("every state is in the table");
+        let mut pace = Pace::default();
         let all = self.levels.iter().flat_map(Level::states);
-        for (index, state) in all.enumerate() {
-            by_slot[slot(state)] = NodeId(index as u32 + 1);
+        for (state, number) in all.zip(1..) {
+            by_slot[slot(state)] = number;
+            self.context.go_on(&mut pace, 1)?;
         }
         let first = self.levels[0].len() as u32;
         let wrong_start = self.errors.as_ref().is_some_and(|(level, _)| *level == 0);
@@ -38,7 +38,7 @@ impl<const N: usize> Run<'_, N> {
             &mut self.workers,
             numbered,
             |worker, state, out| worker.cache.tagged(state, out),
-            |_, state| by_slot[slot(state)],
+            |_, state| NodeId(by_slot[slot(state)]),
         )
     }
 }

@@ -1,10 +1,10 @@
 //! How the table of a search grows, within the memory that it may take.
 
 use super::Run;
-use super::table::{MOVED, Table};
+use super::table::Table;
 use crate::limits::StopReason;
 use crate::space::layout::State;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Slots of the first table.
 const FIRST_SLOTS: usize = 1 << 11;
@@ -23,8 +23,9 @@ impl<const N: usize> Run<'_, N> {
         (table + caches.sum::<usize>() + self.context.interner.bytes()) as u64
     }
 
-    /// Replaces the table by a larger one.
-    pub(super) fn grow(&mut self) -> Option<StopReason> {
+    /// Replaces the table by a larger one. If a limit ends this, so it does the search, and
+    /// the table lacks states.
+    pub(super) fn grow(&mut self) -> Result<(), StopReason> {
         let old = self.table.take();
         let slots = old.as_ref().map_or(0, Table::slots);
         let wanted = match slots {
@@ -42,14 +43,18 @@ impl<const N: usize> Run<'_, N> {
         let enough = new >= slots + slots / 8 && new >= FIRST_SLOTS;
         let Some(table) = enough.then(|| Table::new(new).ok()).flatten() else {
             self.table = old;
-            return Some(StopReason::MaxMemory);
+            return Err(StopReason::MaxMemory);
         };
-        if let Some(old) = old {
-            let cursor = AtomicUsize::new(0);
-            self.workers
-                .run(slots > MOVED, |_| old.move_to(&table, &cursor));
-        }
-        self.table = Some(table);
-        None
+        let table = self.table.insert(table);
+        let Some(old) = old else {
+            return Ok(());
+        };
+        let portions = old.portions();
+        let context = self.context;
+        self.workers
+            .share(&portions, portions.len() > 1, |_, _, slots| {
+                old.move_to(table, slots);
+                context.check()
+            })
     }
 }

@@ -15,8 +15,8 @@ use super::initial::for_each_initial;
 use super::layout::{Overflow, State};
 use super::level::Level;
 use super::pool::{PARALLEL, Workers};
-use super::search::{Coverage, End, Exploration, Statistics};
-use crate::limits::StopReason;
+use super::search::{Coverage, End, Exploration, Statistics, Unfinished};
+use crate::limits::{Pace, StopReason};
 use crate::property::Violation;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -52,18 +52,23 @@ impl<'a, const N: usize> Run<'a, N> {
     }
 
     fn go(mut self) -> Result<Exploration, Overflow> {
-        let mut stop = self.start()?;
-        self.finish_level();
-        while stop.is_none() && !self.found_enough() && !self.exhausted() {
-            stop = self.expand_level()?;
-            self.finish_level();
-        }
-        let end = match stop {
-            Some(reason) => End::Limit(reason),
-            None if self.found_enough() => End::FirstViolation,
-            None => End::Exhausted,
-        };
+        let end = End::of(self.search())?;
         Ok(self.report(end))
+    }
+
+    fn search(&mut self) -> Result<End, Unfinished> {
+        let started = self.start();
+        self.finish_level();
+        started?;
+        while !self.found_enough() && !self.exhausted() {
+            let expanded = self.expand_level();
+            self.finish_level();
+            expanded?;
+        }
+        Ok(match self.found_enough() {
+            true => End::FirstViolation,
+            false => End::Exhausted,
+        })
     }
 
     fn exhausted(&self) -> bool {
@@ -79,57 +84,50 @@ impl<'a, const N: usize> Run<'a, N> {
     }
 
     /// Inserts the initial states.
-    fn start(&mut self) -> Result<Option<StopReason>, Overflow> {
-        if let Some(reason) = self.grow() {
-            return Ok(Some(reason));
-        }
+    fn start(&mut self) -> Result<(), Unfinished> {
+        self.grow()?;
         let context = self.context;
-        for_each_initial(context.search.stepper, &mut |initial| {
-            Ok(self.add_initial(context.pack(initial)?))
+        for_each_initial(&context, &mut |initial| {
+            let state = context.pack(initial)?;
+            Ok(self.add_initial(state)?)
         })
     }
 
-    fn add_initial(&mut self, state: State<N>) -> Option<StopReason> {
+    fn add_initial(&mut self, state: State<N>) -> Result<(), StopReason> {
         let claimed = self.claimed.load(Ordering::Relaxed);
         if claimed >= self.context.search.limits.max_states.unwrap_or(u64::MAX) {
-            return Some(StopReason::MaxStates);
+            return Err(StopReason::MaxStates);
         }
-        if claimed >= self.capacity()
-            && let Some(reason) = self.grow()
-        {
-            return Some(reason);
+        if claimed >= self.capacity() {
+            self.grow()?;
         }
         let table = self.table();
         if table.insert(&state, table.home(hash(&state))) {
             self.claimed.fetch_add(1, Ordering::Relaxed);
             self.workers.first().add(state);
         }
-        match claimed % 1024 {
-            0 => self.context.stop(),
-            _ => None,
-        }
+        Ok(())
     }
 
     /// Expands the last level; the new states stay with the workers.
-    fn expand_level(&mut self) -> Result<Option<StopReason>, Overflow> {
+    fn expand_level(&mut self) -> Result<(), Unfinished> {
         let frontier = self.levels.pop().expect("there is a level");
         let mut chunks = frontier.chunks();
-        let outcome = loop {
+        let expanded = loop {
             let (left, pause) = self.expand(&chunks);
             chunks = left;
             match pause {
-                None => break Ok(None),
-                Some(Pause::Overflow) => break Err(Overflow),
-                Some(Pause::Stop(reason)) => break Ok(Some(reason)),
+                None => break Ok(()),
+                Some(Pause::End(why)) => break Err(why),
                 Some(Pause::Grow) => {
-                    if let Some(reason) = self.grow() {
-                        break Ok(Some(reason));
+                    if let Err(reason) = self.grow() {
+                        break Err(reason.into());
                     }
                 }
             }
         };
         self.levels.push(frontier);
-        outcome
+        expanded
     }
 
     /// Lets the workers expand chunks until they are done or have to meet; returns the
@@ -210,11 +208,11 @@ impl<'a, const N: usize> Run<'a, N> {
             let found = self.shortest(level, errors);
             end.with_trace(found, seen.unwrap_or(Violation::Deadlock))
         });
+        let (mut snapshots, mut pace) = (Vec::new(), Pace::default());
         let all = self.levels.iter().flat_map(Level::states);
-        let snapshots = all
-            .filter(|_| goal.wants_snapshots())
-            .map(|state| context.unpack(state))
-            .collect();
+        let mut all = all.filter(|_| goal.wants_snapshots());
+        let collected = all.try_for_each(|state| context.collect(state, &mut snapshots, &mut pace));
+        end.unless(collected);
         Exploration {
             end,
             statistics,

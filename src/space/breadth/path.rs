@@ -42,7 +42,8 @@ impl<'a, const N: usize> Visited<N> for Distinct<'a> {
         worker: &mut Worker<'a, N>,
         key: &State<N>,
         target: &AHashSet<State<N>>,
-    ) -> bool {
-        worker.leads_to(key, target)
+    ) -> Result<bool, StopReason> {
+        let mut successors = worker.successors_again(&self.0, key)?.iter();
+        Ok(successors.any(|next| target.contains(next)))
     }
 }

@@ -8,7 +8,8 @@
 
 use crate::space::layout::State;
 use memmap2::{MmapOptions, MmapRaw};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A set of packed states with a fixed number of slots.
 pub struct Table<const N: usize> {
@@ -18,7 +19,7 @@ pub struct Table<const N: usize> {
 }
 
 /// Slots that are moved to a larger table at a time: whole huge pages.
-pub const MOVED: usize = 1 << 18;
+const MOVED: usize = 1 << 18;
 
 const EMPTY: u64 = 0;
 const BUSY: u64 = 1;
@@ -71,38 +72,39 @@ impl<const N: usize> Table<N> {
         let _ = slot;
     }
 
-    /// Moves all states to an empty table with more slots; may be done by several threads,
-    /// which share the cursor. Both tables are in the order of hashes, so that both are gone
-    /// through once, from one end to the other; memory that was read is given back meanwhile.
-    pub fn move_to(&self, larger: &Table<N>, cursor: &AtomicUsize) {
-        loop {
-            let first = cursor.fetch_add(MOVED, Ordering::Relaxed);
-            if first >= self.slots {
-                return;
+    /// The slots, in the portions in which they are moved to a larger table.
+    pub fn portions(&self) -> Vec<Range<usize>> {
+        let firsts = (0..self.slots).step_by(MOVED);
+        firsts
+            .map(|first| first..self.slots.min(first + MOVED))
+            .collect()
+    }
+
+    /// Moves the states in some slots to a table with more slots and gives their memory
+    /// back. Both tables are in the order of hashes, so that both are gone through once,
+    /// from one end to the other.
+    pub fn move_to(&self, larger: &Table<N>, slots: &Range<usize>) {
+        for slot in self.words()[slots.start * N..slots.end * N].chunks_exact(N) {
+            let state: State<N> = std::array::from_fn(|at| slot[at].load(Ordering::Relaxed));
+            if state[0] != EMPTY {
+                larger.insert(&state, larger.home(hash(&state)));
             }
-            let end = self.slots.min(first + MOVED);
-            for slot in self.words()[first * N..end * N].chunks_exact(N) {
-                let state: State<N> = std::array::from_fn(|at| slot[at].load(Ordering::Relaxed));
-                if state[0] != EMPTY {
-                    larger.insert(&state, larger.home(hash(&state)));
-                }
-            }
-            self.discard(first, end);
         }
+        self.discard(slots);
     }
 
     /// Gives back the memory of some slots, which must not be used any more.
-    fn discard(&self, first: usize, end: usize) {
+    fn discard(&self, slots: &Range<usize>) {
         // Miri does not know the advice.
         #[cfg(all(target_os = "linux", not(miri)))]
         {
-            let (start, len) = (first * N * 8, (end - first) * N * 8);
+            let (start, len) = (slots.start * N * 8, slots.len() * N * 8);
             let advice = memmap2::UncheckedAdvice::DontNeed;
             // SAFETY: anonymous memory reads as zeroes afterwards, which are valid words.
             let _ = unsafe { self.map.unchecked_advise_range(advice, start, len) };
         }
         #[cfg(not(all(target_os = "linux", not(miri))))]
-        let _ = (first, end);
+        let _ = slots;
     }
 
     /// The slot of a state, if it is in the table; only while nobody inserts.
@@ -206,7 +208,9 @@ mod tests {
         assert_eq!(fresh, STATES as usize);
         assert!((0..STATES).all(|i| !table.insert(&state(i), table.home(hash(&state(i))))));
         let larger = Table::<N>::new(STATES as usize * 2).unwrap();
-        table.move_to(&larger, &AtomicUsize::new(0));
+        for slots in table.portions() {
+            table.move_to(&larger, &slots);
+        }
         assert!((0..STATES).all(|i| !larger.insert(&state(i), larger.home(hash(&state(i))))));
         assert_eq!(larger.find(&state(STATES)), None);
         assert!(larger.insert(&state(STATES), larger.home(hash(&state(STATES)))));

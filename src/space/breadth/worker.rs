@@ -1,13 +1,13 @@
 //! One thread's part in expanding a level.
 
 use super::table::{Table, hash};
-use crate::limits::StopReason;
+use crate::limits::{Pace, StopReason};
 use crate::space::context::Context;
 use crate::space::judge::{Judge, Judgement};
 use crate::space::layout::State;
 use crate::space::level::Level;
+use crate::space::search::Unfinished;
 use crate::space::successors::{SuccessorCache, Successors};
-use ahash::AHashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -30,9 +30,8 @@ const CREDIT: u64 = 512;
 pub enum Pause {
     /// The table is full.
     Grow,
-    /// A component no longer fits its field.
-    Overflow,
-    Stop(StopReason),
+    /// The search is over.
+    End(Unfinished),
 }
 
 /// What the threads share while they expand a level.
@@ -58,16 +57,15 @@ impl<const N: usize> Shared<'_, N> {
         self.paused.store(true, Ordering::Relaxed);
     }
 
-    /// Whether to go on with another chunk.
+    /// Whether to go on.
     fn proceed(&self) -> bool {
-        if let Some(reason) = self.context.stop() {
-            self.pause(Pause::Stop(reason));
-        }
         let states = self.claimed.load(Ordering::Relaxed);
         self.context.search.monitor.report(states, self.depth);
         let bytes = self.overhead + states * size_of::<State<N>>() as u64;
-        if self.context.exceeds_memory(bytes) {
-            self.pause(Pause::Stop(StopReason::MaxMemory));
+        let checked = self.context.check();
+        let checked = checked.and_then(|()| self.context.check_memory(bytes));
+        if let Err(reason) = checked {
+            self.pause(Pause::End(reason.into()));
         }
         !self.paused.load(Ordering::Relaxed)
     }
@@ -95,6 +93,8 @@ pub struct Worker<'a, const N: usize> {
     waiting: usize,
     /// By hash; empty while the table is small.
     recent: Vec<State<N>>,
+    /// What was done since the limits were last looked at.
+    pace: Pace,
 }
 
 impl<'a, const N: usize> Worker<'a, N> {
@@ -115,6 +115,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             pending: Vec::new(),
             waiting: 0,
             recent: Vec::new(),
+            pace: Pace::default(),
         }
     }
 
@@ -150,8 +151,8 @@ impl<'a, const N: usize> Worker<'a, N> {
         for (done, state) in chunk.iter().enumerate() {
             match self.cache.successors(state, &mut self.successors) {
                 Ok(no_room) => self.no_room |= no_room,
-                Err(_) => {
-                    shared.pause(Pause::Overflow);
+                Err(why) => {
+                    shared.pause(Pause::End(why));
                     return done;
                 }
             }
@@ -166,6 +167,9 @@ impl<'a, const N: usize> Worker<'a, N> {
             self.transitions += successors as u64;
             if self.find_deadlocks && successors == 0 && !self.judge.all_done(state) {
                 self.deadlocks.push(*state);
+            }
+            if self.pace.is_due(1 + successors) && !shared.proceed() {
+                return done + 1;
             }
         }
         chunk.len()
@@ -215,7 +219,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             return self.reserve(shared);
         }
         shared.pause(match shared.capacity >= most {
-            true => Pause::Stop(StopReason::MaxStates),
+            true => Pause::End(StopReason::MaxStates.into()),
             false => Pause::Grow,
         });
         false
@@ -247,11 +251,22 @@ impl<'a, const N: usize> Worker<'a, N> {
         self.next.push(state);
     }
 
-    /// Whether a state has a successor in `target`.
-    pub fn leads_to(&mut self, state: &State<N>, target: &AHashSet<State<N>>) -> bool {
-        // Only a state that a limit kept from being expanded can outgrow the layout.
-        let known = self.cache.successors(state, &mut self.successors).is_ok();
-        let mut successors = self.successors.as_slice().iter();
-        known && successors.any(|next| target.contains(next))
+    /// Finds the successors of a state that was expanded before, while a trace is looked for.
+    pub fn successors_again(
+        &mut self,
+        context: &Context,
+        state: &State<N>,
+    ) -> Result<&[State<N>], StopReason> {
+        let known = self.cache.successors(state, &mut self.successors);
+        let successors = match known {
+            Ok(_) => self.successors.as_slice(),
+            Err(Unfinished::Stop(reason)) => return Err(reason),
+            // Only a state that a limit kept from being expanded can outgrow the layout.
+            Err(Unfinished::Overflow) => &[],
+        };
+        if self.pace.is_due(1 + successors.len()) {
+            context.check_tracing()?;
+        }
+        Ok(successors)
     }
 }

@@ -1,8 +1,9 @@
 //! What the fixed point shows: its transitions, and its deadlocks.
 
 use super::Run;
-use crate::space::layout::Overflow;
+use crate::limits::Pace;
 use crate::space::pool::PARALLEL;
+use crate::space::search::Unfinished;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub struct Count {
@@ -12,27 +13,29 @@ pub struct Count {
 }
 
 impl<const N: usize> Run<'_, N> {
-    pub(super) fn count(&mut self) -> Result<Count, Overflow> {
+    pub(super) fn count(&mut self) -> Result<Count, Unfinished> {
         let transitions = AtomicU64::new(0);
         let deadlock = AtomicBool::new(false);
-        let find_deadlocks = self.context.search.deadlock;
+        let context = self.context;
+        let find_deadlocks = context.search.deadlock;
         let parallel = self.shards.len() >= PARALLEL as u64;
         self.workers
             .share(self.shards.as_slice(), parallel, |worker, _, shard| {
                 let shard = shard.lock().expect("no thread panics here");
-                let mut count = 0;
+                let (mut count, mut pace) = (0, Pace::default());
                 for state in shard.states.values() {
                     if worker.ends_at(state) {
                         continue;
                     }
                     let successors = worker.successors_of(state)?.len();
                     count += successors as u64;
+                    context.go_on(&mut pace, 1 + successors)?;
                     if find_deadlocks && successors == 0 && !worker.judge.all_done(state) {
                         deadlock.store(true, Ordering::Relaxed);
                     }
                 }
                 transitions.fetch_add(count, Ordering::Relaxed);
-                Ok(())
+                Ok::<(), Unfinished>(())
             })?;
         Ok(Count {
             transitions: transitions.into_inner(),

@@ -18,8 +18,8 @@ use super::initial::for_each_initial;
 use super::layout::{Overflow, State};
 use super::level::CHUNK;
 use super::pool::{PARALLEL, Workers};
-use super::search::{Coverage, End, Exploration, Statistics};
-use crate::limits::StopReason;
+use super::search::{Coverage, End, Exploration, Statistics, Unfinished};
+use crate::limits::{Pace, StopReason};
 use crate::property::Violation;
 use shards::{Frontier, Shards};
 use worker::Worker;
@@ -51,89 +51,91 @@ struct Run<'a, const N: usize> {
 
 impl<const N: usize> Run<'_, N> {
     fn go(mut self) -> Result<Exploration, Overflow> {
-        let mut stop = self.start()?;
-        if stop.is_none() && !self.context.search.goal.goes_on() && self.starts_wrong() {
-            return self.report(End::FirstViolation);
-        }
-        let mut frontier = self.shards.take_frontier();
-        while stop.is_none() && !frontier.is_empty() {
-            stop = self.round(&frontier)?;
-            frontier = self.shards.take_frontier();
-        }
-        let end = match stop {
-            Some(reason) => End::Limit(reason),
-            None => End::Exhausted,
-        };
+        let end = End::of(self.search())?;
         self.report(end)
     }
 
-    /// Inserts the initial states.
-    fn start(&mut self) -> Result<Option<StopReason>, Overflow> {
-        let context = self.context;
-        let stop = for_each_initial(context.search.stepper, &mut |initial| {
-            let worker = self.workers.first();
-            let key = worker.add(&context.pack(initial)?)?;
-            self.starts.push(key);
-            Ok(match self.starts.len() % 1024 {
-                0 => self.stop(self.starts.len() as u64),
-                _ => None,
-            })
-        })?;
+    fn search(&mut self) -> Result<End, Unfinished> {
+        let started = self.start();
         self.workers.first().flush(&self.shards)?;
-        Ok(stop)
+        started?;
+        if !self.context.search.goal.goes_on() && self.starts_wrong()? {
+            return Ok(End::FirstViolation);
+        }
+        let mut frontier = self.shards.take_frontier();
+        while !frontier.is_empty() {
+            self.round(&frontier)?;
+            frontier = self.shards.take_frontier();
+        }
+        Ok(End::Exhausted)
+    }
+
+    /// Inserts the initial states.
+    fn start(&mut self) -> Result<(), Unfinished> {
+        let context = self.context;
+        for_each_initial(&context, &mut |initial| {
+            let state = context.pack(initial)?;
+            let key = self.workers.first().add(&state, &self.shards)?;
+            self.starts.push(key);
+            match self.starts.len() % 1024 {
+                0 => Ok(self.check(self.starts.len() as u64)?),
+                _ => Ok(()),
+            }
+        })
     }
 
     /// Something is wrong with an initial state. Nothing is ever merged into one: its
     /// buffers are empty.
-    fn starts_wrong(&mut self) -> bool {
+    fn starts_wrong(&mut self) -> Result<bool, StopReason> {
         let (shards, worker) = (&self.shards, self.workers.first());
-        let mut states = self.starts.iter().filter_map(|key| shards.get(key));
-        states.any(|state| worker.violates(&state))
+        for state in self.starts.iter().filter_map(|key| shards.get(key)) {
+            if worker.violates(&state)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Expands all states of a frontier.
-    fn round(&mut self, frontier: &Frontier<N>) -> Result<Option<StopReason>, Overflow> {
+    fn round(&mut self, frontier: &Frontier<N>) -> Result<(), Unfinished> {
         self.rounds += 1;
         for (states, new) in [(&frontier.new, true), (&frontier.grown, false)] {
             for batch in states.chunks(BATCH) {
                 self.expand(batch, new)?;
-                let stop = self.stop(self.shards.len());
-                if stop.is_some() {
-                    return Ok(stop);
-                }
+                self.check(self.shards.len())?;
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Lets the workers expand states and merge their successors into the shards.
-    fn expand(&mut self, batch: &[State<N>], new: bool) -> Result<(), Overflow> {
+    fn expand(&mut self, batch: &[State<N>], new: bool) -> Result<(), Unfinished> {
         let chunks: Vec<&[State<N>]> = batch.chunks(CHUNK).collect();
         let (shards, parallel) = (&self.shards, batch.len() >= PARALLEL);
-        self.workers.share(&chunks, parallel, |worker, _, chunk| {
-            worker.expand(chunk, new)
-        })?;
-        self.workers
-            .try_run(parallel, |worker| worker.flush(shards))
+        let expanded = self.workers.share(&chunks, parallel, |worker, _, chunk| {
+            worker.expand(chunk, new, shards)
+        });
+        let flush = |worker: &mut Worker<N>| worker.flush(shards);
+        expanded.and(self.workers.try_run(parallel, flush))
     }
 
-    fn stop(&self, states: u64) -> Option<StopReason> {
+    /// Fails if a limit is reached.
+    fn check(&self, states: u64) -> Result<(), StopReason> {
         let search = self.context.search;
         search.monitor.report(states, self.rounds);
         if search.limits.max_states.is_some_and(|most| states >= most) {
-            return Some(StopReason::MaxStates);
+            return Err(StopReason::MaxStates);
         }
-        if self.context.exceeds_memory(self.bytes()) {
-            return Some(StopReason::MaxMemory);
-        }
-        self.context.stop()
+        self.context.check_memory(self.bytes())?;
+        self.context.check()
     }
 
     /// The size of everything, with what the next batch of work may add.
     fn bytes(&self) -> u64 {
         let caches = self.workers.iter().map(|worker| worker.cache.bytes());
         let others = caches.sum::<usize>() + self.context.interner.bytes();
-        self.shards.bytes_soon() + others as u64
+        let starts = self.starts.capacity() * size_of::<State<N>>();
+        self.shards.bytes_soon() + (others + starts) as u64
     }
 
     fn report(mut self, mut end: End) -> Result<Exploration, Overflow> {
@@ -142,26 +144,27 @@ impl<const N: usize> Run<'_, N> {
         let mut seen = seen.and_then(|state| self.workers.first().judge.violation(&state));
         let mut transitions = self.workers.iter().map(|worker| worker.transitions).sum();
         match end {
-            End::Exhausted => {
-                let count = self.count()?;
-                transitions = count.transitions;
-                seen = seen.or(count.deadlock.then_some(Violation::Deadlock));
-            }
+            End::Exhausted => match self.count() {
+                Ok(count) => {
+                    transitions = count.transitions;
+                    seen = seen.or(count.deadlock.then_some(Violation::Deadlock));
+                }
+                Err(Unfinished::Stop(reason)) => end = End::Limit(reason),
+                Err(Unfinished::Overflow) => return Err(Overflow),
+            },
             End::FirstViolation => seen = seen.or(Some(Violation::Deadlock)),
             End::Limit(_) => {}
         }
         let goal = context.search.goal;
         let graph = goal.graph_after(&mut end, || self.graph(transitions));
         let violation = seen.filter(|_| graph.is_none()).map(|seen| {
-            let found = self.shortest();
+            let found = self.shortest(end);
             end.with_trace(found, seen)
         });
-        let mut snapshots = Vec::new();
+        let (mut snapshots, mut pace) = (Vec::new(), Pace::default());
         if goal.wants_snapshots() {
-            self.shards.for_each(|_, state| {
-                let state = context.unpack(state);
-                snapshots.extend((!state.failed()).then_some(state));
-            });
+            let collect = |_: &_, state: &_| context.collect(state, &mut snapshots, &mut pace);
+            end.unless(self.shards.try_for_each(collect));
         }
         Ok(Exploration {
             end,

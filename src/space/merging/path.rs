@@ -9,14 +9,15 @@ use crate::space::context::Context;
 use crate::space::layout::State;
 use crate::space::level::Level;
 use crate::space::path::{self, Visited};
+use crate::space::search::End;
 use crate::space::trace::{Snapshot, Trace};
 use ahash::AHashSet;
 
 impl<const N: usize> Run<'_, N> {
     /// A shortest trace to a violation, and what is wrong at its end. If the search was
     /// ended by a limit, states that were not found yet are left out.
-    pub(super) fn shortest(&mut self) -> Result<(Violation, Trace), StopReason> {
-        let (levels, errors) = self.levels();
+    pub(super) fn shortest(&mut self, end: End) -> Result<(Violation, Trace), StopReason> {
+        let (levels, errors) = self.levels(end)?;
         let merged = Merged {
             context: self.context,
             shards: &self.shards,
@@ -25,25 +26,33 @@ impl<const N: usize> Run<'_, N> {
     }
 
     /// The merged states by level, up to the first level with violations, and those.
-    fn levels(&mut self) -> (Vec<Level<N>>, Vec<State<N>>) {
+    fn levels(&mut self, end: End) -> Result<(Vec<Level<N>>, Vec<State<N>>), StopReason> {
         let (shards, worker) = (&self.shards, self.workers.first());
         let mut levels = Vec::new();
         let mut level = self.starts.clone();
+        level.retain(|key| shards.get(key).is_some());
         let mut seen: AHashSet<State<N>> = level.iter().copied().collect();
         loop {
             let state = |key: &State<N>| shards.get(key).expect("it was found");
-            let mut errors = level.clone();
-            errors.retain(|key| worker.violates(&state(key)));
+            let mut errors = Vec::new();
+            for key in &level {
+                errors.extend(worker.violates(&state(key))?.then_some(*key));
+            }
             if !errors.is_empty() {
-                return (levels, errors);
+                return Ok((levels, errors));
             }
             let mut next = Vec::new();
             for key in &level {
-                let mut keys = worker.successor_keys(&state(key));
+                let mut keys = worker.successor_keys(&state(key))?;
                 keys.retain(|key| shards.get(key).is_some() && seen.insert(*key));
                 next.append(&mut keys);
             }
-            assert!(!next.is_empty(), "a violation was seen");
+            if next.is_empty() {
+                match end {
+                    End::Limit(reason) => return Err(reason),
+                    _ => unreachable!("a violation was seen"),
+                }
+            }
             levels.push(Level::from(level));
             level = next;
         }
@@ -74,9 +83,9 @@ impl<'a, const N: usize> Visited<N> for Merged<'_, 'a, N> {
         worker: &mut Worker<'a, N>,
         key: &State<N>,
         target: &AHashSet<State<N>>,
-    ) -> bool {
+    ) -> Result<bool, StopReason> {
         let state = self.shards.get(key).expect("it was found");
-        let keys = worker.successor_keys(&state);
-        keys.iter().any(|key| target.contains(key))
+        let keys = worker.successor_keys(&state)?;
+        Ok(keys.iter().any(|key| target.contains(key)))
     }
 }

@@ -61,14 +61,16 @@ impl<const N: usize> Shards<N> {
         self.lock(shard_of(key)).states.get(key).copied()
     }
 
-    pub fn for_each(&self, mut visit: impl FnMut(&State<N>, &State<N>)) {
-        for shard in 0..SHARDS {
-            let shard = self.lock(shard);
-            shard
-                .states
-                .iter()
-                .for_each(|(key, state)| visit(key, state));
-        }
+    /// Visits all keys and their states, until that fails.
+    pub fn try_for_each<E>(
+        &self,
+        mut visit: impl FnMut(&State<N>, &State<N>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut shards = (0..SHARDS).map(|shard| self.lock(shard));
+        shards.try_for_each(|shard| {
+            let mut states = shard.states.iter();
+            states.try_for_each(|(key, state)| visit(key, state))
+        })
     }
 
     pub fn len(&self) -> u64 {

@@ -1,13 +1,18 @@
 //! One thread's part in expanding states and merging what is found.
 
 use super::shards::{SHARDS, Shard, Shards, shard_of};
+use crate::limits::{Pace, StopReason};
 use crate::program::ProcessId;
 use crate::space::context::Context;
 use crate::space::intern::{ConfigId, SkeletonId};
 use crate::space::judge::{Judge, Judgement};
 use crate::space::layout::{Overflow, State};
+use crate::space::search::Unfinished;
 use crate::space::successors::{SuccessorCache, Successors};
 use ahash::AHashMap;
+
+/// States that wait to be merged at most.
+const MOST_WAITING: usize = 1 << 20;
 
 /// A thread's tables.
 pub struct Worker<'a, const N: usize> {
@@ -20,10 +25,13 @@ pub struct Worker<'a, const N: usize> {
     successors: Successors<N>,
     /// By shard: keys and states that wait to be merged.
     waiting: Vec<Vec<(State<N>, State<N>)>>,
+    waiting_count: usize,
     /// The transitions of the states that it expanded, as they were at the first time.
     pub transitions: u64,
     /// The shard to begin with when they are: threads begin with different ones.
     first_shard: usize,
+    /// What was done since the limits were last looked at.
+    pace: Pace,
 }
 
 impl<'a, const N: usize> Worker<'a, N> {
@@ -36,43 +44,57 @@ impl<'a, const N: usize> Worker<'a, N> {
             joins: AHashMap::new(),
             successors: Successors::new(),
             waiting: vec![Vec::new(); SHARDS],
+            waiting_count: 0,
             transitions: 0,
             first_shard: index * SHARDS / context.search.threads.max(1),
+            pace: Pace::default(),
         }
     }
 
     /// Expands states, which are all new or all expanded before; their successors wait to be
     /// merged.
-    pub fn expand(&mut self, states: &[State<N>], new: bool) -> Result<(), Overflow> {
+    pub fn expand(
+        &mut self,
+        states: &[State<N>],
+        new: bool,
+        shards: &Shards<N>,
+    ) -> Result<(), Unfinished> {
         for state in states {
             let count = self.successors_of(state)?.len();
             self.transitions += if new { count as u64 } else { 0 };
             for at in 0..count {
                 let next = self.successors.as_slice()[at];
-                self.add(&next)?;
+                self.add(&next, shards)?;
             }
+            self.context.go_on(&mut self.pace, 1 + count)?;
         }
         Ok(())
     }
 
     /// Lets a state wait to be merged; its key.
-    pub fn add(&mut self, state: &State<N>) -> Result<State<N>, Overflow> {
+    pub fn add(&mut self, state: &State<N>, shards: &Shards<N>) -> Result<State<N>, Unfinished> {
         let key = self.key(state)?;
         self.waiting[shard_of(&key)].push((key, *state));
+        self.waiting_count += 1;
+        if self.waiting_count >= MOST_WAITING {
+            self.flush(shards)?;
+        }
         Ok(key)
     }
 
     /// Merges all waiting states into the shards.
-    pub fn flush(&mut self, shards: &Shards<N>) -> Result<(), Overflow> {
+    pub fn flush(&mut self, shards: &Shards<N>) -> Result<(), Unfinished> {
         for at in 0..SHARDS {
             let at = (self.first_shard + at) % SHARDS;
             let mut waiting = std::mem::take(&mut self.waiting[at]);
             let mut shard = shards.lock(at);
             for (key, state) in waiting.drain(..) {
                 self.merge(&mut shard, &key, &state)?;
+                self.context.go_on(&mut self.pace, 1)?;
             }
             self.waiting[at] = waiting;
         }
+        self.waiting_count = 0;
         Ok(())
     }
 
@@ -154,34 +176,44 @@ impl<'a, const N: usize> Worker<'a, N> {
         self.is_last(judgement)
     }
 
-    pub fn successors_of(&mut self, state: &State<N>) -> Result<&[State<N>], Overflow> {
+    pub fn successors_of(&mut self, state: &State<N>) -> Result<&[State<N>], Unfinished> {
         self.cache.successors(state, &mut self.successors)?;
         Ok(self.successors.as_slice())
     }
 
-    /// The keys of the successors of a state. Only a state that a limit kept from being
-    /// expanded has some that do not fit the layout; these are left out.
-    pub fn successor_keys(&mut self, state: &State<N>) -> Vec<State<N>> {
-        let count = self.successors_of(state).map_or(0, <[_]>::len);
+    /// The keys of the successors of a state, while a trace is looked for. Only a state that
+    /// a limit kept from being expanded has some that do not fit the layout; these are left
+    /// out.
+    pub fn successor_keys(&mut self, state: &State<N>) -> Result<Vec<State<N>>, StopReason> {
+        let count = self.count_successors(state)?.unwrap_or(0);
         let keys = (0..count).filter_map(|at| {
             let next = self.successors.as_slice()[at];
             self.key(&next).ok()
         });
-        keys.collect()
+        Ok(keys.collect())
     }
 
     /// Something is wrong with a state, a deadlock included if those are looked for.
-    pub fn violates(&mut self, state: &State<N>) -> bool {
-        match self.judge.judge(state) {
+    pub fn violates(&mut self, state: &State<N>) -> Result<bool, StopReason> {
+        let deadlock = self.context.search.deadlock;
+        Ok(match self.judge.judge(state) {
             Judgement::Violation | Judgement::Failure => true,
-            Judgement::Final => false,
-            Judgement::Fine => self.context.search.deadlock && self.is_stuck(state),
-        }
+            Judgement::Fine if deadlock => self.count_successors(state)? == Some(0),
+            Judgement::Fine | Judgement::Final => false,
+        })
     }
 
-    /// No step is possible, and some process has not stopped.
-    pub fn is_stuck(&mut self, state: &State<N>) -> bool {
-        let successors = self.successors_of(state);
-        successors.is_ok_and(|successors| successors.is_empty()) && !self.judge.all_done(state)
+    /// The number of successors of a state, while a trace is looked for; `None` if they do
+    /// not fit the layout.
+    fn count_successors(&mut self, state: &State<N>) -> Result<Option<usize>, StopReason> {
+        let count = match self.successors_of(state) {
+            Ok(successors) => Some(successors.len()),
+            Err(Unfinished::Stop(reason)) => return Err(reason),
+            Err(Unfinished::Overflow) => None,
+        };
+        if self.pace.is_due(1 + count.unwrap_or(0)) {
+            self.context.check_tracing()?;
+        }
+        Ok(count)
     }
 }

@@ -1,10 +1,13 @@
 //! How the cache learns: the steps of configurations, turned into changes of packed states.
 
 use super::{Change, Entry, Read, Row, SuccessorCache, UNKNOWN_ROW};
-use crate::memory::step::{Config, Step};
-use crate::program::{PlaceId, ProcessId, Value};
+use crate::limits::{StopReason, Watch};
+use crate::memory::step::{Approach, Config, Outline, Step, Stepper};
+use crate::program::{PlaceId, Process, ProcessId, Value};
 use crate::space::intern::ConfigId;
-use crate::space::layout::{Field, Overflow, State};
+use crate::space::layout::{Field, State};
+use crate::space::search::Unfinished;
+use std::sync::Arc;
 
 const UNKNOWN_ENTRY: Entry = Entry {
     main: Read {
@@ -26,50 +29,92 @@ const NO_FIELD: Field = Field {
     bits: 0,
 };
 
+/// A configuration whose steps are worked out.
+struct Subject<'a> {
+    process: ProcessId,
+    id: ConfigId,
+    config: Arc<Config>,
+    automaton: &'a Process,
+    stepper: &'a Stepper<'a>,
+    watch: &'a Watch<'a>,
+}
+
+impl Subject<'_> {
+    fn outline(&self) -> Result<Outline, StopReason> {
+        self.stepper
+            .outline(self.automaton, &self.config, self.watch)
+    }
+
+    fn finish(
+        &self,
+        approach: &Approach,
+        memory: &dyn Fn(PlaceId) -> Value,
+    ) -> Result<Vec<Step>, StopReason> {
+        let (process, config) = (self.automaton, &self.config);
+        self.stepper
+            .finish(process, config, approach, memory, self.watch)
+    }
+}
+
 impl<const N: usize> SuccessorCache<'_, N> {
     /// Works out all rows that a state needs.
     #[cold]
-    pub(super) fn learn(&mut self, state: &State<N>) -> Result<(), Overflow> {
-        for process in self.context.program().process_ids() {
-            let own = process.index();
-            let id = ConfigId(self.processes[own].field.get(state));
-            let mut entry = self.entry(process, id);
-            if self.known_row(&entry.main, state).is_none() {
-                self.add_row(process, id, &mut entry.main, state, true)?;
-                self.processes[own].by_id[id.index()] = entry;
-            }
-            let first = entry.first_read as usize;
-            for at in first..first + usize::from(entry.reads) {
-                let mut read = self.reads[at];
-                if self.known_row(&read, state).is_none() {
-                    self.add_row(process, id, &mut read, state, false)?;
-                    self.reads[at] = read;
-                }
-            }
-            if entry.atomic {
-                self.add_atomic_row(process, id, state)?;
-            }
+    pub(super) fn learn(&mut self, state: &State<N>) -> Result<(), Unfinished> {
+        let context = self.context;
+        let check = |bytes| {
+            context.check_memory((context.interner.bytes() + bytes) as u64)?;
+            context.check()
+        };
+        let watch = Watch::resumed(self.pace, &check);
+        let mut learnt = Ok(());
+        for process in context.program().process_ids() {
+            let id = ConfigId(context.layout.configs[process.index()].get(state));
+            let subject = Subject {
+                process,
+                id,
+                config: context.interner.config(process, id),
+                automaton: context.program().process(process),
+                stepper: context.search.stepper,
+                watch: &watch,
+            };
+            learnt = learnt.and_then(|()| self.learn_rows(&subject, state));
         }
-        Ok(())
+        self.pace = watch.pace();
+        learnt
     }
 
-    /// What is known of a configuration; at first only what it reads.
-    fn entry(&mut self, process: ProcessId, id: ConfigId) -> Entry {
-        let known = &mut self.processes[process.index()].by_id;
-        if known.len() <= id.index() {
-            known.resize(id.index() + 1, UNKNOWN_ENTRY);
+    /// Works out all rows of one configuration that a state needs.
+    fn learn_rows(&mut self, subject: &Subject, state: &State<N>) -> Result<(), Unfinished> {
+        let (own, at) = (subject.process.index(), subject.id.index());
+        let known = &mut self.processes[own].by_id;
+        if known.len() <= at {
+            known.resize(at + 1, UNKNOWN_ENTRY);
         }
-        if known[id.index()].main.codes == 0 {
-            let entry = self.new_entry(process, id);
-            self.processes[process.index()].by_id[id.index()] = entry;
+        if known[at].main.codes == 0 {
+            self.processes[own].by_id[at] = self.new_entry(subject)?;
         }
-        self.processes[process.index()].by_id[id.index()]
+        let mut entry = self.processes[own].by_id[at];
+        if self.known_row(&entry.main, state).is_none() {
+            self.add_row(subject, &mut entry.main, state, true)?;
+            self.processes[own].by_id[at] = entry;
+        }
+        let first = entry.first_read as usize;
+        for at in first..first + usize::from(entry.reads) {
+            let mut read = self.reads[at];
+            if self.known_row(&read, state).is_none() {
+                self.add_row(subject, &mut read, state, false)?;
+                self.reads[at] = read;
+            }
+        }
+        match entry.atomic {
+            true => self.add_atomic_row(subject, state),
+            false => Ok(()),
+        }
     }
 
-    fn new_entry(&mut self, process: ProcessId, id: ConfigId) -> Entry {
-        let config = self.context.interner.config(process, id);
-        let automaton = self.context.program().process(process);
-        let outline = self.context.search.stepper.outline(automaton, &config);
+    /// What a configuration reads; the rows are yet to be worked out.
+    fn new_entry(&mut self, subject: &Subject) -> Result<Entry, StopReason> {
+        let outline = subject.outline()?;
         let mut places: Vec<PlaceId> = outline.reads.iter().map(|(place, _)| *place).collect();
         places.sort();
         places.dedup();
@@ -80,14 +125,14 @@ impl<const N: usize> SuccessorCache<'_, N> {
             self.reads.push(read);
         }
         let atomic = !outline.atomics.is_empty();
-        Entry {
+        Ok(Entry {
             main,
             first_read,
             reads: (self.reads.len() as u32 - first_read) as u16,
             atomic,
             more: atomic || places.len() > 1,
             no_room: outline.no_room,
-        }
+        })
     }
 
     /// Makes room for the rows of a place.
@@ -108,17 +153,13 @@ impl<const N: usize> SuccessorCache<'_, N> {
     /// a state; also the steps that read nothing, if they are wanted.
     fn add_row(
         &mut self,
-        process: ProcessId,
-        id: ConfigId,
+        subject: &Subject,
         read: &mut Read,
         state: &State<N>,
         with_fixed: bool,
-    ) -> Result<(), Overflow> {
+    ) -> Result<(), Unfinished> {
         let code = read.field.get(state);
-        let config = self.context.interner.config(process, id);
-        let automaton = self.context.program().process(process);
-        let stepper = self.context.search.stepper;
-        let outline = stepper.outline(automaton, &config);
+        let outline = subject.outline()?;
         let mut steps = match with_fixed {
             true => outline.fixed,
             false => Vec::new(),
@@ -126,10 +167,10 @@ impl<const N: usize> SuccessorCache<'_, N> {
         if let Some(place) = read.place {
             let value = self.context.interner.value(place, code);
             for (_, approach) in outline.reads.iter().filter(|(at, _)| *at == place) {
-                steps.extend(stepper.finish(automaton, &config, approach, &|_| value));
+                steps.extend(subject.finish(approach, &|_| value)?);
             }
         }
-        let row = self.row(process, &config, &steps)?;
+        let row = self.row(subject, &steps)?;
         if code >= read.codes {
             let old = read.base as usize..(read.base + read.codes) as usize;
             read.base = self.by_code.len() as u32;
@@ -143,37 +184,24 @@ impl<const N: usize> SuccessorCache<'_, N> {
     }
 
     /// Works out the atomic blocks of a configuration, given the memory of a state.
-    fn add_atomic_row(
-        &mut self,
-        process: ProcessId,
-        id: ConfigId,
-        state: &State<N>,
-    ) -> Result<(), Overflow> {
-        let key = self.atomic_key(process, id, state);
+    fn add_atomic_row(&mut self, subject: &Subject, state: &State<N>) -> Result<(), Unfinished> {
+        let key = self.atomic_key(subject.process, subject.id, state);
         if self.by_memory.contains_key(&key) {
             return Ok(());
         }
-        let config = self.context.interner.config(process, id);
-        let automaton = self.context.program().process(process);
-        let stepper = self.context.search.stepper;
-        let values: Vec<Value> = self.context.memory(state);
+        let values = self.context.memory(state);
         let memory = |place: PlaceId| values[place.index()];
         let mut steps = Vec::new();
-        for approach in stepper.outline(automaton, &config).atomics {
-            steps.extend(stepper.finish(automaton, &config, &approach, &memory));
+        for approach in subject.outline()?.atomics {
+            steps.extend(subject.finish(&approach, &memory)?);
         }
-        let row = self.row(process, &config, &steps)?;
+        let row = self.row(subject, &steps)?;
         self.by_memory.insert(key, row);
         Ok(())
     }
 
     /// Turns steps into changes of packed states.
-    fn row(
-        &mut self,
-        process: ProcessId,
-        config: &Config,
-        steps: &[Step],
-    ) -> Result<Row, Overflow> {
+    fn row(&mut self, subject: &Subject, steps: &[Step]) -> Result<Row, Unfinished> {
         let (layout, interner) = (self.context.layout, self.context.interner);
         let start = self.changes.len() - Self::WIDTH;
         let mut changes = Vec::new();
@@ -184,18 +212,19 @@ impl<const N: usize> SuccessorCache<'_, N> {
                 field.fill(&mut touched);
                 field.set(&mut set, value)
             };
-            let next = interner.config_id(process, &step.next);
-            replace(layout.configs[process.index()], next.0)?;
+            let next = interner.config_id(subject.process, &step.next);
+            replace(layout.configs[subject.process.index()], next.0)?;
             for (place, value) in &step.writes {
                 let code = interner.code(*place, *value);
                 replace(layout.places[place.index()], code)?;
             }
             let keep = touched.map(|word: u64| !word);
             changes.push(Change { keep, set });
+            subject.watch.note(1, size_of_val(&changes[..]))?;
         }
         if let Some(tagger) = self.tagger {
-            let tags = steps.iter().map(|step| tagger(process, config, step));
-            self.tags.extend(tags);
+            let tag = |step| tagger(subject.process, &subject.config, step);
+            self.tags.extend(steps.iter().map(tag));
         }
         self.changes.truncate(start);
         self.changes.extend(changes);

@@ -11,7 +11,9 @@ mod learn;
 use super::context::Context;
 use super::graph::Tag;
 use super::intern::ConfigId;
-use super::layout::{Field, Overflow, State};
+use super::layout::{Field, State};
+use super::search::Unfinished;
+use crate::limits::Pace;
 use crate::memory::step::{Config, Step};
 use crate::program::{PlaceId, ProcessId};
 use ahash::AHashMap;
@@ -36,6 +38,8 @@ pub struct SuccessorCache<'a, const N: usize> {
     changes: Vec<Change<N>>,
     /// By change; empty without a tagger.
     tags: Vec<Tag>,
+    /// What was learnt since the limits were last looked at.
+    pace: Pace,
 }
 
 /// What is known of the configurations of one process.
@@ -140,6 +144,7 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
             memory_mask,
             changes: vec![Change::NONE; Self::WIDTH],
             tags: Vec::new(),
+            pace: Pace::default(),
         }
     }
 
@@ -149,7 +154,7 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
         &mut self,
         state: &State<N>,
         out: &mut Successors<N>,
-    ) -> Result<bool, Overflow> {
+    ) -> Result<bool, Unfinished> {
         loop {
             if let Some(no_room) = self.known_successors(state, out) {
                 return Ok(no_room);
@@ -163,7 +168,7 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
         &mut self,
         state: &State<N>,
         out: &mut Vec<(State<N>, Tag)>,
-    ) -> Result<(), Overflow> {
+    ) -> Result<(), Unfinished> {
         loop {
             out.clear();
             let mut add = |row: Row| {
