@@ -2,6 +2,7 @@
 //! reads them; positions are those of the file.
 
 use crate::diagnostic::Diagnostic;
+use crate::lang::lexer::{is_word, length_while};
 use crate::source::Span;
 
 /// An error travels up boxed to whoever collects errors.
@@ -265,14 +266,6 @@ pub fn shortened(word: &str) -> String {
         None => word.to_string(),
         Some((end, _)) => format!("{}…", &word[..end]),
     }
-}
-
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
-}
-
-fn length_while(text: &str, keep: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !keep(c)).unwrap_or(text.len())
 }
 
 #[cfg(test)]

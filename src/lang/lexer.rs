@@ -216,11 +216,13 @@ fn symbol(rest: &str) -> Option<&'static str> {
     SYMBOLS.into_iter().find(|symbol| rest.starts_with(symbol))
 }
 
-fn is_word(c: char) -> bool {
+/// Part of a name or a number.
+pub(crate) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-fn length_while(text: &str, keep: impl Fn(char) -> bool) -> usize {
+/// The bytes at the start of a text whose characters are kept.
+pub(crate) fn length_while(text: &str, keep: impl Fn(char) -> bool) -> usize {
     text.find(|c| !keep(c)).unwrap_or(text.len())
 }
 
