@@ -23,8 +23,8 @@ impl<const N: usize> Run<'_, N> {
         (table + caches.sum::<usize>() + self.context.interner.bytes()) as u64
     }
 
-    /// Replaces the table by a larger one. If a limit ends this, so it does the search, and
-    /// the table lacks states.
+    /// Replaces the table by a larger one. A limit that ends this ends the search: the
+    /// table then lacks states.
     pub(super) fn grow(&mut self) -> Result<(), StopReason> {
         let old = self.table.take();
         let slots = old.as_ref().map_or(0, Table::slots);
