@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// When to give up. The default is never.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +13,21 @@ pub struct Limits {
     /// In bytes.
     pub max_memory: Option<u64>,
     pub deadline: Option<Instant>,
+}
+
+/// How much longer than the deadline may be worked on a violation that was found in time.
+pub const GRACE: Duration = Duration::from_millis(500);
+
+impl Limits {
+    /// The limits of what a violation that was found in time still needs: one that is known
+    /// is not called unknown for want of a moment.
+    pub fn with_grace(&self) -> Limits {
+        let least = Instant::now() + GRACE;
+        Limits {
+            deadline: self.deadline.map(|deadline| deadline.max(least)),
+            ..self.clone()
+        }
+    }
 }
 
 /// Which limit ended a run.

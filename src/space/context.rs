@@ -4,12 +4,8 @@ use super::intern::{ConfigId, Interner};
 use super::layout::{Layout, OCCUPIED, Overflow, State};
 use super::search::Search;
 use super::trace::Snapshot;
-use crate::limits::{Pace, StopReason};
+use crate::limits::{GRACE, Pace, StopReason};
 use crate::program::{PlaceId, Program, Value};
-use std::time::Duration;
-
-/// How long after the deadline the trace to a violation may still be looked for.
-const TRACE_TIME: Duration = Duration::from_millis(500);
 
 /// What is searched for, and how states are packed.
 #[derive(Clone, Copy)]
@@ -87,7 +83,7 @@ impl<'a> Context<'a> {
     /// not left without its trace for want of a moment.
     pub fn check_tracing(&self) -> Result<(), StopReason> {
         let deadline = self.search.limits.deadline;
-        let deadline = deadline.and_then(|deadline| deadline.checked_add(TRACE_TIME));
+        let deadline = deadline.and_then(|deadline| deadline.checked_add(GRACE));
         self.search.monitor.stop_at(deadline).map_or(Ok(()), Err)
     }
 

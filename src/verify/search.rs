@@ -75,7 +75,8 @@ fn judge(
         }
         Some(trace) => {
             let exact = options.semantics.exact().stepper(program);
-            match concretise(&exact, &trace, options.deadlock, &options.limits, monitor) {
+            let limits = options.limits.with_grace();
+            match concretise(&exact, &trace, options.deadlock, &limits, monitor) {
                 Concrete::Real(violation, trace) => {
                     (Verdict::Violated, violation, Some(trace), Some(false))
                 }

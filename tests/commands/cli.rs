@@ -709,3 +709,25 @@ fn a_replay_keeps_to_the_limits() {
     assert_eq!(ran.code, 3, "{ran:?}");
     assert!(ran.stdout.contains("its replay was given up"), "{ran:?}");
 }
+
+/// The search goes on behind a violation until its time is over; that leaves none for the
+/// replay, which gets a moment of its own.
+#[test]
+fn a_violation_that_was_found_in_time_is_replayed() {
+    let text = "shared bool x, y; process p { bool r; store x = 1; load r = y; l: skip; } \
+                process q { bool r; store y = 1; load r = x; l: skip; } \
+                process endless { int i; while (true) { i = i + 1; skip; } } \
+                forbid p at l && q at l && !p.r && !q.r;";
+    let arguments = [
+        "verify",
+        "-",
+        "--model",
+        "tso",
+        "--full",
+        "--no-fuse",
+        "--no-trace",
+    ];
+    let ran = run_on(&[&arguments[..], &["--timeout", "2"]].concat(), text, &[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("under TSO: violated"), "{ran:?}");
+}
