@@ -180,6 +180,8 @@ def check(browser):
 
     # A step that does not tell memory, and a process with a name that objects inherit.
     browser.js("document.getElementById('p0').open = false; document.getElementById('p3').open = true")
+    # A program that is opened is told so in a task of its own, which builds the timeline.
+    browser.js("new Promise(done => { const look = () => document.querySelector('#p3 .cards') ? done() : setTimeout(look, 10); look(); })")
     browser.key("ArrowRight")
     expect("what a step does not tell is unknown", browser.js(CARDS), lambda text: "x = ?" in text)
     expect("a process can be called constructor", browser.js(CARDS), lambda text: "constructor" in text)
