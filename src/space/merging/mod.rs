@@ -141,7 +141,9 @@ impl<const N: usize> Run<'_, N> {
     fn report(mut self, mut end: End) -> Result<Exploration, Overflow> {
         let context = self.context;
         let (seen, reached_final) = self.shards.finish();
-        let mut seen = seen.and_then(|state| self.workers.first().judge.violation(&state));
+        // A state that was judged to be wrong stays a violation, whatever it is called.
+        let judge = &self.workers.first().judge;
+        let mut seen = seen.map(|state| judge.violation(&state).unwrap_or(Violation::Deadlock));
         let mut transitions = self.workers.iter().map(|worker| worker.transitions).sum();
         match end {
             End::Exhausted => match self.count() {
