@@ -4,7 +4,7 @@ use super::{Domain, EdgeId, Expr, FenceKind, Initial, Label, Loc, LocalId, Place
 use crate::source::Span;
 
 /// One process: its locals and its automaton.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
     /// As a person writes it: `p`, `p[0]`.
     pub name: String,
@@ -18,7 +18,7 @@ pub struct Process {
     pub exit: Loc,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Local {
     pub name: String,
     pub domain: Domain,
@@ -28,7 +28,7 @@ pub struct Local {
 }
 
 /// A control position.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Location {
     /// The edges out of it, in source order.
     pub out: Vec<EdgeId>,
@@ -42,7 +42,7 @@ pub struct Location {
     pub live: Vec<bool>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     pub from: Loc,
     pub to: Loc,
@@ -59,7 +59,7 @@ pub struct Edge {
 }
 
 /// What an edge does.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instr {
     /// Nothing: the textual order of statements, a jump, the choice of a branch.
     Pass,
@@ -101,7 +101,7 @@ pub enum Instr {
 }
 
 /// What a read-modify-write does to its place, and what it leaves in its local.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Update {
     /// Compare and swap; leaves whether it succeeded.
     Cas {
@@ -115,7 +115,7 @@ pub enum Update {
 }
 
 /// A scalar, or a cell of an array whose index is computed from locals.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceRef {
     /// The scalar, or cell 0.
     pub first: PlaceId,

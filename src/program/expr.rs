@@ -3,7 +3,7 @@
 use super::{BinaryOp, Domain, Fault, Interval, UnaryOp, Value, value};
 
 /// An expression whose leaves are constants and atoms of type `A`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expr<A> {
     Const(Value),
     Atom(A),
@@ -43,6 +43,20 @@ impl<A> Expr<A> {
                 condition.for_each_atom(visit);
                 then.for_each_atom(visit);
                 otherwise.for_each_atom(visit);
+            }
+        }
+    }
+
+    /// The same expression over other atoms.
+    pub fn map<B>(&self, atom: &dyn Fn(&A) -> B) -> Expr<B> {
+        let mapped = |expr: &Expr<A>| Box::new(expr.map(atom));
+        match self {
+            Expr::Const(value) => Expr::Const(*value),
+            Expr::Atom(a) => Expr::Atom(atom(a)),
+            Expr::Unary(op, operand) => Expr::Unary(*op, mapped(operand)),
+            Expr::Binary(op, left, right) => Expr::Binary(*op, mapped(left), mapped(right)),
+            Expr::Conditional(condition, then, otherwise) => {
+                Expr::Conditional(mapped(condition), mapped(then), mapped(otherwise))
             }
         }
     }

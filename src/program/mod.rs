@@ -15,6 +15,7 @@ mod ids;
 mod interval;
 mod property;
 mod shape;
+mod symmetry;
 pub mod value;
 
 pub use automaton::{Edge, Instr, Local, Location, PlaceRef, Process, Update};

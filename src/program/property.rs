@@ -24,7 +24,7 @@ pub enum PropertyKind {
 }
 
 /// What a property can observe.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Atom {
     /// The value of a place in memory.
     Place(PlaceId),

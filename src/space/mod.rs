@@ -20,10 +20,12 @@ mod merging;
 mod path;
 mod pool;
 mod search;
+mod sets;
 mod successors;
 pub mod trace;
 
 pub use graph::{Edge, Graph, NodeId, Tag};
 pub use search::{Coverage, End, Exploration, Goal, Search, Statistics, explore};
+pub use sets::{SetOptions, explore as explore_sets};
 pub use successors::Tagger;
 pub use trace::{Snapshot, Trace, TraceStep};

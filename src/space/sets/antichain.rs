@@ -1,0 +1,234 @@
+//! The largest states: which of those that were met are not covered by another.
+//!
+//! The maximal states of one memory stand in a tree: a level for each process, a branch for
+//! each of its sets. Whoever looks for states that cover a given one follows the branches
+//! whose sets contain the given sets; whoever looks for covered ones, those whose sets are
+//! contained in them. A part of the tree with few states is a list of these.
+
+use super::Ended;
+use super::process::SetId;
+use super::states::{MemoryId, SetSearch, StateId};
+use crate::program::ProcessId;
+
+/// States in a list at most, except on the last level.
+const LIST: usize = 24;
+
+/// Maximal states by memory.
+#[derive(Default)]
+pub struct Antichain {
+    trees: Vec<Node>,
+}
+
+/// The states that have the same sets of the processes above a level.
+enum Node {
+    Branches(Vec<Branch>),
+    List(List),
+}
+
+/// The states with a set of the process of a level.
+struct Branch {
+    set: SetId,
+    /// The set's mask.
+    mask: u64,
+    below: Node,
+}
+
+#[derive(Default)]
+struct List {
+    states: Vec<StateId>,
+    /// For each state, the masks of its sets from the level on.
+    masks: Vec<u64>,
+}
+
+/// A state that others are compared with.
+struct Look<'a> {
+    search: &'a SetSearch<'a>,
+    sets: &'a [SetId],
+    masks: &'a [u64],
+    /// Comparisons of masks.
+    work: u64,
+}
+
+impl SetSearch<'_> {
+    /// Keeps a state among the largest, unless one of these covers it; marks those that it
+    /// covers.
+    pub fn keep(&mut self, state: StateId) -> Result<bool, Ended> {
+        let mut antichain = std::mem::take(&mut self.antichain);
+        let mut look = Look {
+            search: self,
+            sets: self.sets(state),
+            masks: &self.masks(state),
+            work: 0,
+        };
+        let tree = antichain.tree(self.head(state).memory);
+        let covered = tree.covers(&mut look, 0);
+        let mut gone = Vec::new();
+        if !covered {
+            tree.remove_covered(&mut look, 0, &mut gone);
+            tree.insert(&look, state, 0);
+        }
+        let work = look.work / 4;
+        for state in gone {
+            self.head_mut(state).covered = true;
+        }
+        self.antichain = antichain;
+        self.budget.spend(work)?;
+        Ok(!covered)
+    }
+
+    /// The masks of the sets of a state.
+    fn masks(&self, state: StateId) -> Vec<u64> {
+        (self.sets(state).iter().zip(self.processes()))
+            .map(|(&set, process)| self.kind(process).summary(set).mask)
+            .collect()
+    }
+}
+
+impl Antichain {
+    fn tree(&mut self, memory: MemoryId) -> &mut Node {
+        if self.trees.len() <= memory.index() {
+            self.trees.resize_with(memory.index() + 1, Node::default);
+        }
+        &mut self.trees[memory.index()]
+    }
+}
+
+impl Default for Node {
+    fn default() -> Node {
+        Node::List(List::default())
+    }
+}
+
+impl Node {
+    /// Whether some state covers the one that is looked at.
+    fn covers(&self, look: &mut Look, level: usize) -> bool {
+        match self {
+            Node::Branches(branches) => {
+                look.work += branches.len() as u64;
+                let (set, mask) = (look.sets[level], look.masks[level]);
+                branches.iter().any(|branch| {
+                    mask & !branch.mask == 0
+                        && look.is_subset(level, set, branch.set)
+                        && branch.below.covers(look, level + 1)
+                })
+            }
+            Node::List(list) => {
+                look.work += list.masks.len() as u64;
+                let masks = &look.masks[level..];
+                let mut all = list.states.iter().zip(list.masks.chunks_exact(masks.len()));
+                all.any(|(&state, large)| {
+                    within(masks, large) && look.all_from(level, state, |own, other| (own, other))
+                })
+            }
+        }
+    }
+
+    /// Removes all states that the one that is looked at covers.
+    fn remove_covered(&mut self, look: &mut Look, level: usize, gone: &mut Vec<StateId>) {
+        match self {
+            Node::Branches(branches) => {
+                look.work += branches.len() as u64;
+                let (set, mask) = (look.sets[level], look.masks[level]);
+                branches.retain_mut(|branch| {
+                    if branch.mask & !mask == 0 && look.is_subset(level, branch.set, set) {
+                        branch.below.remove_covered(look, level + 1, gone);
+                    }
+                    !branch.below.is_empty()
+                });
+            }
+            Node::List(list) => {
+                look.work += list.masks.len() as u64;
+                let masks = &look.masks[level..];
+                for at in (0..list.states.len()).rev() {
+                    let small = &list.masks[at * masks.len()..][..masks.len()];
+                    let state = list.states[at];
+                    if within(small, masks)
+                        && look.all_from(level, state, |own, other| (other, own))
+                    {
+                        gone.push(state);
+                        list.remove(at, masks.len());
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Node::Branches(branches) => branches.is_empty(),
+            Node::List(list) => list.states.is_empty(),
+        }
+    }
+
+    /// Adds the state that is looked at.
+    fn insert(&mut self, look: &Look, state: StateId, level: usize) {
+        match self {
+            Node::Branches(branches) => {
+                let set = look.sets[level];
+                let known = branches.iter().position(|branch| branch.set == set);
+                let at = known.unwrap_or_else(|| {
+                    branches.push(Branch {
+                        set,
+                        mask: look.masks[level],
+                        below: Node::default(),
+                    });
+                    branches.len() - 1
+                });
+                branches[at].below.insert(look, state, level + 1);
+            }
+            Node::List(list) => {
+                list.states.push(state);
+                list.masks.extend(&look.masks[level..]);
+                if list.states.len() > LIST && level + 1 < look.sets.len() {
+                    let states = std::mem::take(&mut list.states);
+                    *self = Node::Branches(Vec::new());
+                    for state in states {
+                        let own = Look {
+                            sets: look.search.sets(state),
+                            masks: &look.search.masks(state),
+                            ..*look
+                        };
+                        self.insert(&own, state, level);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl List {
+    fn remove(&mut self, at: usize, width: usize) {
+        self.states.swap_remove(at);
+        let last = self.masks.len() - width;
+        self.masks.copy_within(last.., at * width);
+        self.masks.truncate(last);
+    }
+}
+
+impl Look<'_> {
+    fn is_subset(&self, level: usize, small: SetId, large: SetId) -> bool {
+        let kind = self.search.kind(ProcessId(level as u32));
+        kind.is_subset(small, large)
+    }
+
+    /// Whether, from a level on, one set of each pair is contained in the other: a set of the
+    /// state that is looked at and one of another state, in the order that is given.
+    fn all_from(
+        &self,
+        level: usize,
+        other: StateId,
+        order: impl Fn(SetId, SetId) -> (SetId, SetId),
+    ) -> bool {
+        let theirs = self.search.sets(other);
+        (level..theirs.len()).all(|level| {
+            let (small, large) = order(self.sets[level], theirs[level]);
+            self.is_subset(level, small, large)
+        })
+    }
+}
+
+/// Whether all bits of some masks are among those of others.
+fn within(small: &[u64], large: &[u64]) -> bool {
+    let mut both = small.iter().zip(large);
+    both.all(|(small, large)| small & !large == 0)
+}

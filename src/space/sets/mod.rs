@@ -1,0 +1,188 @@
+//! The search by sets: only writes are steps.
+//!
+//! Processes influence one another through memory alone. Fix the history of all writes that
+//! changed memory, with who made them: what a process may be doing after it does not depend
+//! on what the others are doing. Its loads saw memory between two writes, its own writes are
+//! in the history, and everything else that it did (loads, stores into its own buffer, local
+//! steps, fences, writes of what memory holds already) nobody else could see. So the states
+//! that are reached with this history are a product: the memory it leaves, and for each
+//! process a set of configurations. The search visits products ([`states`]):
+//!
+//! - *closure*: a set contains what its members reach by steps that change nothing in memory;
+//! - *step*: some members of one set can change memory in the same way; what they become,
+//!   closed under the new memory, is the new set of that process, and every other set is
+//!   closed under the new memory, its old members included: a process may have waited;
+//! - a state whose sets are contained in those of another with the same memory is *covered*:
+//!   what it leads to, the other leads to as well. Only maximal states are expanded, the
+//!   largest first ([`antichain`]);
+//! - processes that are interchangeable share one table of sets, and their sets are sorted:
+//!   states that differ in who is who are one.
+//!
+//! A violation is a combination of members that violates a property ([`check`]). The trace to
+//! it follows the writes and takes each process through its sets on a shortest way
+//! ([`path`]).
+
+mod antichain;
+mod check;
+mod moves;
+mod path;
+mod process;
+mod states;
+
+use super::search::{Coverage, End, Exploration, Search, Statistics};
+use crate::limits::{Limits, Monitor, StopReason};
+use crate::memory::step::At;
+use crate::program::{Loc, ProcessId};
+use states::SetSearch;
+
+/// What a search may still take.
+struct Budget<'a> {
+    limits: Limits,
+    monitor: &'a Monitor,
+    work: u64,
+    /// Roughly the memory that is taken.
+    bytes: u64,
+    /// The work at which it is given up.
+    most_work: u64,
+    /// The work at which the limits are looked at again.
+    next_look: u64,
+}
+
+/// Why a search ends before all states are found.
+#[derive(Debug, Clone, Copy)]
+enum Ended {
+    Limit(StopReason),
+    /// It takes too much work; another search may do better.
+    GivenUp,
+}
+
+impl From<StopReason> for Ended {
+    fn from(reason: StopReason) -> Ended {
+        Ended::Limit(reason)
+    }
+}
+
+impl Budget<'_> {
+    /// Work between two looks at the limits: some hundred microseconds.
+    const PACE: u64 = 1 << 14;
+
+    /// Takes note of some work: a step of a configuration, a comparison of two states.
+    #[inline]
+    fn spend(&mut self, work: u64) -> Result<(), Ended> {
+        self.work += work;
+        match self.work < self.next_look {
+            true => Ok(()),
+            false => self.look(),
+        }
+    }
+
+    fn look(&mut self) -> Result<(), Ended> {
+        self.next_look = (self.work + Self::PACE).min(self.most_work);
+        self.check(0)?;
+        match self.work >= self.most_work {
+            true => Err(Ended::GivenUp),
+            false => Ok(()),
+        }
+    }
+
+    /// The trace to a violation is looked for even if there is hardly any time left.
+    fn allow_trace(&mut self) {
+        self.limits = self.limits.with_grace();
+        self.most_work = u64::MAX;
+    }
+
+    /// Fails if there are more states than may be.
+    fn check_states(&self, states: u64) -> Result<(), StopReason> {
+        match self.limits.max_states.is_some_and(|most| states > most) {
+            true => Err(StopReason::MaxStates),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails if a limit is reached by work that holds some more memory for a while.
+    fn check(&self, held: u64) -> Result<(), StopReason> {
+        let most = self.limits.max_memory.unwrap_or(u64::MAX);
+        if self.bytes + held > most {
+            return Err(StopReason::MaxMemory);
+        }
+        self.monitor.stop(&self.limits).map_or(Ok(()), Err)
+    }
+}
+
+/// How to search by sets.
+#[derive(Debug, Clone, Copy)]
+pub struct SetOptions {
+    /// States that differ in who of interchangeable processes is who are one.
+    pub symmetry: bool,
+    /// Steps of single configurations and comparisons of states after which it is given up.
+    pub most_work: u64,
+}
+
+/// Searches until nothing new is found, there is a violation (unless all states are wanted),
+/// or a limit is reached; `None` if it was given up. There is no graph of what it finds.
+pub fn explore(search: &Search, options: SetOptions) -> Option<Exploration> {
+    let SetOptions {
+        symmetry,
+        most_work,
+    } = options;
+    let budget = Budget {
+        limits: search.limits.clone(),
+        monitor: search.monitor,
+        work: 0,
+        bytes: 0,
+        most_work,
+        next_look: Budget::PACE.min(most_work),
+    };
+    let mut sets = SetSearch::new(search, budget, symmetry);
+    let mut end = match sets.run() {
+        Ok(()) if sets.found.is_some() && !search.goal.goes_on() => End::FirstViolation,
+        Ok(()) => End::Exhausted,
+        Err(Ended::Limit(reason)) => End::Limit(reason),
+        Err(Ended::GivenUp) => return None,
+    };
+    let violation = sets.found.take().map(|found| {
+        let seen = sets.seen(&found);
+        end.with_trace(sets.trace(&found), seen)
+    });
+    Some(Exploration {
+        end,
+        statistics: Statistics {
+            states: sets.kept,
+            transitions: sets.transitions,
+            depth: sets.depth,
+            configurations: sets
+                .kinds
+                .iter()
+                .map(|kind| kind.moves.configs().len())
+                .sum(),
+            table_bytes: sets.budget.bytes,
+            bytes: sets.budget.bytes,
+        },
+        coverage: Coverage {
+            reached_final: sets.reached_final,
+            unreached: unreached(&sets),
+        },
+        no_room: sets.kinds.iter().any(|kind| kind.moves.no_room),
+        violation,
+        snapshots: match search.goal.wants_snapshots() {
+            true => sets.snapshots(),
+            false => Vec::new(),
+        },
+        graph: None,
+    })
+}
+
+/// For each property, the labels it names that no process has reached.
+fn unreached(sets: &SetSearch) -> Vec<Vec<String>> {
+    let reached = |(process, at): &(ProcessId, Loc)| {
+        let mut configs = sets.kind(*process).moves.configs();
+        configs.any(|config| config.at == At::Loc(*at))
+    };
+    let properties = sets.search.stepper.program.properties.iter();
+    let properties = properties.map(|property| {
+        let labels = property.labels.iter();
+        let labels = labels.filter(|(_, positions)| !positions.iter().any(reached));
+        labels.map(|(label, _)| label.clone()).collect()
+    });
+    properties.collect()
+}

@@ -1,0 +1,342 @@
+//! The execution that leads to a violation in a product of sets.
+//!
+//! The writes and who made them are known. Between two of them a process takes steps that
+//! nobody sees, or waits; so each process is taken through the history by itself, on a way
+//! with the fewest steps, and then the ways are put together: before each write, what the
+//! processes do under the memory of that moment, one process after the other.
+
+use super::Ended;
+use super::moves::{ChangeId, ConfigId};
+use super::states::{Found, MemoryId, SetSearch, StateId};
+use crate::limits::{StopReason, Watch};
+use crate::memory::step::{At, Config};
+use crate::program::ProcessId;
+use crate::property::Violation;
+use crate::space::trace::{Snapshot, Trace, TraceStep};
+use ahash::AHashSet;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The writes that lead to a state.
+struct History {
+    writes: Vec<Write>,
+    /// The memory that they leave.
+    last: MemoryId,
+    /// Who has which part in the state.
+    who: Vec<ProcessId>,
+}
+
+/// A write of the history: who made it, the change, and the memory before it.
+struct Write {
+    writer: ProcessId,
+    change: ChangeId,
+    memory: MemoryId,
+}
+
+/// The way of one process.
+struct Way {
+    start: ConfigId,
+    moves: Vec<Move>,
+}
+
+/// A step of a process.
+struct Move {
+    /// The writes that have been made before.
+    time: usize,
+    /// The configuration that it leads to.
+    to: ConfigId,
+    /// It is the next write itself.
+    writes: bool,
+}
+
+impl SetSearch<'_> {
+    /// What is wrong in a state, without the way to it.
+    pub fn seen(&self, (state, members): &Found) -> Violation {
+        let any = |(set, process): (&_, ProcessId)| {
+            let kind = self.kind(process);
+            let wanted = members[process.index()].as_ref();
+            let first =
+                wanted.map_or_else(|| kind.members(*set).next(), |all| all.first().copied());
+            Arc::new(kind.moves.config(first.expect("sets have members")).clone())
+        };
+        let snapshot = Snapshot {
+            memory: self.memory(self.head(*state).memory).to_vec(),
+            configs: self
+                .sets(*state)
+                .iter()
+                .zip(self.processes())
+                .map(any)
+                .collect(),
+        };
+        let violation = snapshot.violation(self.search.stepper.program);
+        violation.unwrap_or(Violation::Deadlock)
+    }
+
+    /// The trace to a combination of members of a state, and what is wrong at its end.
+    pub fn trace(&mut self, (state, members): &Found) -> Result<(Violation, Trace), StopReason> {
+        self.budget.allow_trace();
+        let traced = self.traced(*state, members);
+        traced.map_err(|ended| match ended {
+            Ended::Limit(reason) => reason,
+            Ended::GivenUp => unreachable!("a trace may take all the work it needs"),
+        })
+    }
+
+    fn traced(
+        &mut self,
+        state: StateId,
+        members: &[Option<Vec<ConfigId>>],
+    ) -> Result<(Violation, Trace), Ended> {
+        let history = self.history(state)?;
+        let mut ways = Vec::new();
+        for process in self.processes() {
+            let part = history.who.iter().position(|who| *who == process);
+            let wanted = &members[part.expect("everybody has a part")];
+            ways.push(self.way(process, &history, wanted.as_deref())?);
+        }
+        let stepper = self.search.stepper;
+        let moves = |process: ProcessId| &self.kind(process).moves;
+        let starts = ways.iter().zip(self.processes());
+        let mut now = Snapshot {
+            memory: self.memory(history.memory(0)).to_vec(),
+            configs: starts
+                .map(|(way, process)| Arc::new(moves(process).config(way.start).clone()))
+                .collect(),
+        };
+        let initial = now.clone();
+        let check = |bytes| self.budget.check(bytes as u64);
+        let watch = Watch::new(&check);
+        let mut steps: Vec<TraceStep> = Vec::new();
+        let mut take = |process: ProcessId, to: ConfigId, memory: MemoryId| -> Result<(), Ended> {
+            let (config, memory) = (moves(process).config(to), self.memory(memory));
+            let mut possible = now.steps(stepper, &watch)?.into_iter();
+            let step = possible.find(|step| {
+                let after = &step.after;
+                step.process == process
+                    && same(&after.configs[process.index()], config)
+                    && after.memory == memory
+            });
+            let step = step.expect("the way of a process is made of its steps");
+            now = step.after.clone();
+            steps.push(step);
+            Ok(())
+        };
+        let mut done = vec![0; ways.len()];
+        for time in 0..=history.writes.len() {
+            for (process, way) in self.processes().zip(&ways) {
+                while let Some(next) = way.moves.get(done[process.index()])
+                    && next.time == time
+                    && !next.writes
+                {
+                    take(process, next.to, history.memory(time))?;
+                    done[process.index()] += 1;
+                }
+            }
+            if let Some(&Write { writer, .. }) = history.writes.get(time) {
+                let at = &mut done[writer.index()];
+                take(
+                    writer,
+                    ways[writer.index()].moves[*at].to,
+                    history.memory(time + 1),
+                )?;
+                *at += 1;
+            }
+        }
+        let violation = now.violation(stepper.program);
+        let violation = violation.unwrap_or(Violation::Deadlock);
+        Ok((violation, Trace { initial, steps }))
+    }
+
+    /// The writes that lead to a state.
+    fn history(&mut self, state: StateId) -> Result<History, Ended> {
+        let mut parents = Vec::new();
+        let mut at = state;
+        while let Some(parent) = self.head(at).parent {
+            parents.push(parent);
+            at = parent.state;
+        }
+        let mut who: Vec<ProcessId> = self.processes().collect();
+        let mut writes = Vec::new();
+        for parent in parents.into_iter().rev() {
+            let memory = self.head(parent.state).memory;
+            writes.push(Write {
+                writer: who[parent.writer.index()],
+                change: parent.change,
+                memory,
+            });
+            // Sorting the sets has given the parts to others.
+            let set = self.sets(parent.state)[parent.writer.index()];
+            let view = self.view(memory, parent.writer);
+            let (kind, budget) = self.learn(parent.writer);
+            let steps = kind.steps(set, view, budget)?;
+            let mut steps = kind.step_list(steps).iter();
+            let step = steps.find(|(change, _)| *change == parent.change);
+            let &(_, after) = step.expect("a state comes from a step of the one before");
+            let (_, sets) = self.after(parent, after)?;
+            let order = self.sorted(&sets);
+            who = order.into_iter().map(|part| who[part.index()]).collect();
+        }
+        Ok(History {
+            writes,
+            last: self.head(state).memory,
+            who,
+        })
+    }
+
+    /// A way of one process through the history with the fewest steps, to one of the wanted
+    /// configurations.
+    fn way(
+        &mut self,
+        process: ProcessId,
+        history: &History,
+        wanted: Option<&[ConfigId]>,
+    ) -> Result<Way, Ended> {
+        let (kind, budget) = self.learn(process);
+        let start = kind.start(budget)?;
+        let mut layers: Vec<Layer> = Vec::new();
+        let mut begin: Layer = (kind.members(start))
+            .map(|config| Reached {
+                config,
+                from: None,
+                steps: 0,
+            })
+            .collect();
+        for time in 0..=history.writes.len() {
+            let layer = self.layer(process, history.memory(time), begin, time)?;
+            begin = match history.writes.get(time) {
+                Some(write) => self.behind(process, write, &layer, time)?,
+                None => Layer::new(),
+            };
+            layers.push(layer);
+        }
+        let last = history.writes.len();
+        let ends = layers[last].iter().enumerate();
+        let ends = ends.filter(|(_, end)| wanted.is_none_or(|all| all.contains(&end.config)));
+        let (place, _) = ends
+            .min_by_key(|(_, end)| (end.steps, end.config))
+            .expect("the sets hold what the process can be doing");
+        let mut now = (last, place);
+        let mut moves = Vec::new();
+        loop {
+            let reached = &layers[now.0][now.1];
+            let Some(before) = reached.from else {
+                moves.reverse();
+                let start = reached.config;
+                return Ok(Way { start, moves });
+            };
+            let writes = before.0 != now.0;
+            let waited = writes && history.writes[before.0].writer != process;
+            if !waited {
+                moves.push(Move {
+                    time: before.0,
+                    to: reached.config,
+                    writes,
+                });
+            }
+            now = before;
+        }
+    }
+
+    /// Everything that a process reaches under one memory, from where it was when the memory
+    /// came about, with the fewest steps.
+    fn layer(
+        &mut self,
+        process: ProcessId,
+        memory: MemoryId,
+        mut begin: Layer,
+        time: usize,
+    ) -> Result<Layer, Ended> {
+        let view = self.view(memory, process);
+        let (kind, budget) = self.learn(process);
+        begin.sort_by_key(|reached| (reached.steps, reached.config));
+        let (mut waiting, mut moved) = (VecDeque::from(begin), VecDeque::<Reached>::new());
+        let mut known = AHashSet::new();
+        let mut layer = Layer::new();
+        loop {
+            // Both queues are in the order of steps.
+            let next = match (waiting.front(), moved.front()) {
+                (Some(first), Some(second)) if second.steps < first.steps => moved.pop_front(),
+                (Some(_), _) => waiting.pop_front(),
+                (None, _) => moved.pop_front(),
+            };
+            let Some(reached) = next else {
+                return Ok(layer);
+            };
+            if !known.insert(reached.config) {
+                continue;
+            }
+            budget.spend(1)?;
+            kind.moves
+                .each(reached.config, view, budget, |change, config| {
+                    if change.is_none() {
+                        moved.push_back(Reached {
+                            config,
+                            from: Some((time, layer.len())),
+                            steps: reached.steps + 1,
+                        });
+                    }
+                })?;
+            layer.push(reached);
+        }
+    }
+
+    /// Where a process can be right behind a write of the history: it made it, or waited.
+    fn behind(
+        &mut self,
+        process: ProcessId,
+        write: &Write,
+        layer: &Layer,
+        time: usize,
+    ) -> Result<Layer, Ended> {
+        let view = self.view(write.memory, process);
+        let (kind, budget) = self.learn(process);
+        let mut behind = Layer::new();
+        for (place, reached) in layer.iter().enumerate() {
+            let from = Some((time, place));
+            if write.writer != process {
+                behind.push(Reached { from, ..*reached });
+                continue;
+            }
+            kind.moves
+                .each(reached.config, view, budget, |change, config| {
+                    if change == Some(write.change) {
+                        behind.push(Reached {
+                            config,
+                            from,
+                            steps: reached.steps + 1,
+                        });
+                    }
+                })?;
+        }
+        Ok(behind)
+    }
+}
+
+/// How a process reaches a configuration.
+#[derive(Debug, Clone, Copy)]
+struct Reached {
+    config: ConfigId,
+    /// The number of writes before, and the position in that layer.
+    from: Option<(usize, usize)>,
+    steps: u64,
+}
+
+/// What a process reaches between two writes.
+type Layer = Vec<Reached>;
+
+impl History {
+    /// The memory after this many writes.
+    fn memory(&self, time: usize) -> MemoryId {
+        self.writes
+            .get(time)
+            .map_or(self.last, |write| write.memory)
+    }
+}
+
+/// Processes with the same code fail in the same way, each at its own statement.
+fn same(one: &Config, other: &Config) -> bool {
+    match (one.at, other.at) {
+        (At::Failed(one), At::Failed(other)) => one.fault == other.fault,
+        _ => one == other,
+    }
+}

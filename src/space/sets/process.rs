@@ -1,0 +1,268 @@
+//! What one process may be doing: sets of its configurations, and how they change.
+//!
+//! Sets are interned, and everything that is found out about them is kept by the view of
+//! memory: their closure, and the changes that their members can make.
+
+use super::moves::{ChangeId, Class, ClassId, ConfigId, Interned, Moves, ViewId};
+use super::{Budget, Ended};
+use crate::ids::ids;
+use crate::memory::step::{At, Stepper};
+use crate::program::Process;
+use ahash::AHashMap;
+
+ids!(
+    /// A set of configurations.
+    SetId,
+    /// A set of classes.
+    ClassSetId,
+    /// The steps of a set under a view.
+    StepsId,
+);
+
+/// Everything that is known of one process.
+pub struct ProcessSets<'a> {
+    pub moves: Moves<'a>,
+    sets: Interned<Members>,
+    /// By set.
+    summaries: Vec<Summary>,
+    class_sets: Interned<Box<[ClassId]>>,
+    closures: AHashMap<(SetId, ViewId), SetId>,
+    steps: AHashMap<(SetId, ViewId), StepsId>,
+    /// Changes, and the closed sets that they lead to.
+    step_lists: Vec<Box<[(ChangeId, SetId)]>>,
+    scratch: Gathered,
+}
+
+/// A set of configurations: bits by their numbers, without the empty words on both sides.
+#[derive(PartialEq, Eq, Hash)]
+struct Members {
+    first: usize,
+    words: Box<[u64]>,
+}
+
+/// What is known of a set at a glance.
+#[derive(Debug, Clone, Copy)]
+pub struct Summary {
+    /// A bit for each member's number modulo 64: a subset has no others.
+    pub mask: u64,
+    pub len: u32,
+    /// Some member has failed.
+    pub failed: bool,
+    /// Some member has stopped with empty buffers.
+    pub done: bool,
+    pub classes: ClassSetId,
+}
+
+/// A set while it is put together.
+#[derive(Default)]
+struct Gathered {
+    members: Vec<ConfigId>,
+    bits: Vec<u64>,
+}
+
+impl Gathered {
+    fn add(&mut self, id: ConfigId) {
+        let (word, bit) = (id.index() / 64, 1 << (id.0 % 64));
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        if self.bits[word] & bit == 0 {
+            self.bits[word] |= bit;
+            self.members.push(id);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.members.clear();
+        self.bits.fill(0);
+    }
+}
+
+impl Members {
+    fn new(bits: &[u64]) -> Members {
+        let first = bits.iter().position(|word| *word != 0).unwrap_or(0);
+        let end = bits
+            .iter()
+            .rposition(|word| *word != 0)
+            .map_or(first, |at| at + 1);
+        Members {
+            first,
+            words: bits[first..end].into(),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = ConfigId> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, &word)| {
+            let begin = 64 * (self.first + at) as u32;
+            let mut left = word;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(ConfigId(begin + bit))
+            })
+        })
+    }
+
+    fn is_subset(&self, other: &Members) -> bool {
+        let Some(begin) = self.first.checked_sub(other.first) else {
+            return false;
+        };
+        let theirs = other.words.get(begin..begin + self.words.len());
+        theirs.is_some_and(|theirs| {
+            let mut both = self.words.iter().zip(theirs);
+            both.all(|(own, theirs)| own & !theirs == 0)
+        })
+    }
+}
+
+impl<'a> ProcessSets<'a> {
+    pub fn new(stepper: &'a Stepper<'a>, process: &'a Process) -> ProcessSets<'a> {
+        ProcessSets {
+            moves: Moves::new(stepper, process),
+            sets: Interned::default(),
+            summaries: Vec::new(),
+            class_sets: Interned::default(),
+            closures: AHashMap::new(),
+            steps: AHashMap::new(),
+            step_lists: Vec::new(),
+            scratch: Gathered::default(),
+        }
+    }
+
+    /// The set of all configurations it may start in, not closed.
+    pub fn start(&mut self, budget: &mut Budget) -> Result<SetId, Ended> {
+        let mut gathered = Gathered::default();
+        for id in self.moves.start(budget)? {
+            gathered.add(id);
+        }
+        Ok(self.set_id(&gathered, budget))
+    }
+
+    pub fn members(&self, set: SetId) -> impl Iterator<Item = ConfigId> + '_ {
+        self.sets[set.index()].iter()
+    }
+
+    pub fn summary(&self, set: SetId) -> &Summary {
+        &self.summaries[set.index()]
+    }
+
+    /// Whether every member of one set is one of another.
+    pub fn is_subset(&self, small: SetId, large: SetId) -> bool {
+        small == large || {
+            let (own, other) = (self.summary(small), self.summary(large));
+            own.len <= other.len
+                && own.mask & !other.mask == 0
+                && self.sets[small.index()].is_subset(&self.sets[large.index()])
+        }
+    }
+
+    /// The classes of a set of classes.
+    pub fn classes(&self, id: ClassSetId) -> impl Iterator<Item = &Class> {
+        let ids = self.class_sets[id.index()].iter();
+        ids.map(|&class| self.moves.class(class))
+    }
+
+    /// A set together with everything that its members reach without changing memory.
+    pub fn close(&mut self, set: SetId, view: ViewId, budget: &mut Budget) -> Result<SetId, Ended> {
+        if let Some(&closed) = self.closures.get(&(set, view)) {
+            return Ok(closed);
+        }
+        let mut gathered = std::mem::take(&mut self.scratch);
+        self.sets[set.index()]
+            .iter()
+            .for_each(|id| gathered.add(id));
+        let closed = self.closed(gathered, view, budget)?;
+        self.closures.insert((set, view), closed);
+        budget.bytes += 2 * size_of::<(SetId, ViewId, SetId)>() as u64;
+        Ok(closed)
+    }
+
+    fn closed(
+        &mut self,
+        mut gathered: Gathered,
+        view: ViewId,
+        budget: &mut Budget,
+    ) -> Result<SetId, Ended> {
+        let mut next = 0;
+        while let Some(&member) = gathered.members.get(next) {
+            budget.spend(1)?;
+            // There are at least as many states as configurations of one process.
+            budget.check_states(gathered.members.len() as u64)?;
+            self.moves.each(member, view, budget, |change, id| {
+                if change.is_none() {
+                    gathered.add(id);
+                }
+            })?;
+            next += 1;
+        }
+        let id = self.set_id(&gathered, budget);
+        gathered.clear();
+        self.scratch = gathered;
+        Ok(id)
+    }
+
+    /// The changes that members of a closed set can make in one step, each with the closed
+    /// set of what the process may be doing then.
+    pub fn steps(
+        &mut self,
+        set: SetId,
+        view: ViewId,
+        budget: &mut Budget,
+    ) -> Result<StepsId, Ended> {
+        if let Some(&steps) = self.steps.get(&(set, view)) {
+            return Ok(steps);
+        }
+        let mut by_change: Vec<(ChangeId, Gathered)> = Vec::new();
+        for member in self.sets[set.index()].iter() {
+            budget.spend(1)?;
+            self.moves.each(member, view, budget, |change, id| {
+                let Some(change) = change else {
+                    return;
+                };
+                let known = by_change.iter().position(|(known, _)| *known == change);
+                let at = known.unwrap_or_else(|| {
+                    by_change.push((change, Gathered::default()));
+                    by_change.len() - 1
+                });
+                by_change[at].1.add(id);
+            })?;
+        }
+        let mut steps = Vec::new();
+        for (change, gathered) in by_change {
+            let after = self.moves.view_after(view, change);
+            steps.push((change, self.closed(gathered, after, budget)?));
+        }
+        budget.bytes += (64 + 16 * steps.len()) as u64;
+        let id = StepsId(self.step_lists.len() as u32);
+        self.step_lists.push(steps.into());
+        self.steps.insert((set, view), id);
+        Ok(id)
+    }
+
+    pub fn step_list(&self, id: StepsId) -> &[(ChangeId, SetId)] {
+        &self.step_lists[id.index()]
+    }
+
+    fn set_id(&mut self, gathered: &Gathered, budget: &mut Budget) -> SetId {
+        let (id, new) = self.sets.insert_full(Members::new(&gathered.bits));
+        if new {
+            let members = &self.sets[id];
+            budget.bytes += (size_of::<Members>() + 2 * size_of::<Summary>()) as u64
+                + 8 * members.words.len() as u64;
+            let mut classes: Vec<ClassId> = (gathered.members.iter())
+                .map(|&member| self.moves.class_of(member))
+                .collect();
+            classes.sort_unstable();
+            classes.dedup();
+            let all = || classes.iter().map(|&class| self.moves.class(class));
+            self.summaries.push(Summary {
+                mask: members.words.iter().fold(0, |mask, word| mask | word),
+                len: gathered.members.len() as u32,
+                failed: all().any(|class| matches!(class.at, Some(At::Failed(_)))),
+                done: all().any(|class| class.done),
+                classes: ClassSetId(self.class_sets.insert_full(classes.into()).0 as u32),
+            });
+        }
+        SetId(id as u32)
+    }
+}

@@ -1,0 +1,461 @@
+//! Products of sets over one memory, and the search through them.
+
+use super::antichain::Antichain;
+use super::check::Check;
+use super::moves::{ChangeId, ConfigId, Interned, ViewId};
+use super::process::{ProcessSets, SetId};
+use super::{Budget, Ended};
+use crate::ids::ids;
+use crate::memory::step::{At, Config, initial_values};
+use crate::program::{ProcessId, Value};
+use crate::space::search::Search;
+use crate::space::trace::Snapshot;
+use ahash::{AHashMap, RandomState};
+use hashbrown::HashTable;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::sync::Arc;
+
+ids!(
+    /// The values of all places.
+    MemoryId,
+    /// A product of sets over one memory.
+    StateId,
+);
+
+/// A search under way.
+pub struct SetSearch<'a> {
+    pub search: &'a Search<'a>,
+    /// One for all processes with the same code.
+    pub kinds: Vec<ProcessSets<'a>>,
+    /// By process.
+    kind_of: Vec<usize>,
+    /// Groups of processes that can take each other's parts.
+    groups: Vec<Vec<ProcessId>>,
+    memories: Interned<Box<[Value]>>,
+    /// By memory and kind: what processes of the kind see.
+    views: Vec<Box<[ViewId]>>,
+    /// By memory, kind and change: the memory after it.
+    written: AHashMap<(MemoryId, usize, ChangeId), MemoryId>,
+    /// Every state that was ever met.
+    heads: Vec<Head>,
+    /// The sets of all states, one after the other.
+    sets: Vec<SetId>,
+    met: HashTable<StateId>,
+    hasher: RandomState,
+    pub antichain: Antichain,
+    /// The states to be expanded: the largest first, then the oldest.
+    open: BinaryHeap<(u64, Reverse<StateId>)>,
+    check: Check<'a>,
+    /// The first violation.
+    pub found: Option<Found>,
+    pub budget: Budget<'a>,
+    /// States that were not covered when they were met.
+    pub kept: u64,
+    pub transitions: u64,
+    pub depth: u64,
+    pub reached_final: bool,
+}
+
+/// What is known of a state, except its sets.
+#[derive(Debug, Clone, Copy)]
+pub struct Head {
+    pub memory: MemoryId,
+    /// The last write; none at the start.
+    pub parent: Option<Parent>,
+    depth: u32,
+    /// Another state covers it.
+    pub covered: bool,
+}
+
+/// Where a state came from.
+#[derive(Debug, Clone, Copy)]
+pub struct Parent {
+    pub state: StateId,
+    /// As the state before counts the processes.
+    pub writer: ProcessId,
+    pub change: ChangeId,
+}
+
+/// A violating state, and for each process the members of its set that violate; none if all
+/// do.
+pub type Found = (StateId, Vec<Option<Vec<ConfigId>>>);
+
+impl<'a> SetSearch<'a> {
+    pub fn new(search: &'a Search<'a>, budget: Budget<'a>, symmetry: bool) -> SetSearch<'a> {
+        let program = search.stepper.program;
+        let code = program.same_code();
+        let mut firsts = code.clone();
+        firsts.sort();
+        firsts.dedup();
+        let kind_of = code.iter().map(|first| {
+            let at = firsts.binary_search(first);
+            at.expect("all of them are there")
+        });
+        SetSearch {
+            search,
+            kind_of: kind_of.collect(),
+            kinds: firsts
+                .iter()
+                .map(|&first| ProcessSets::new(search.stepper, program.process(first)))
+                .collect(),
+            groups: match symmetry {
+                true => program.interchangeable(),
+                false => Vec::new(),
+            },
+            memories: Interned::default(),
+            views: Vec::new(),
+            written: AHashMap::new(),
+            heads: Vec::new(),
+            sets: Vec::new(),
+            met: HashTable::new(),
+            hasher: RandomState::new(),
+            antichain: Antichain::default(),
+            open: BinaryHeap::new(),
+            check: Check::new(program),
+            found: None,
+            budget,
+            kept: 0,
+            transitions: 0,
+            depth: 0,
+            reached_final: false,
+        }
+    }
+
+    /// The number of processes.
+    pub fn width(&self) -> usize {
+        self.kind_of.len()
+    }
+
+    pub fn processes(&self) -> impl Iterator<Item = ProcessId> + use<> {
+        (0..self.kind_of.len() as u32).map(ProcessId)
+    }
+
+    /// The sets of a process.
+    pub fn kind(&self, process: ProcessId) -> &ProcessSets<'a> {
+        &self.kinds[self.kind_of[process.index()]]
+    }
+
+    /// The same, to learn more about them, and what there is for it.
+    pub fn learn(&mut self, process: ProcessId) -> (&mut ProcessSets<'a>, &mut Budget<'a>) {
+        let kind = self.kind_of[process.index()];
+        (&mut self.kinds[kind], &mut self.budget)
+    }
+
+    pub fn head(&self, state: StateId) -> &Head {
+        &self.heads[state.index()]
+    }
+
+    pub fn head_mut(&mut self, state: StateId) -> &mut Head {
+        &mut self.heads[state.index()]
+    }
+
+    /// The sets of a state, by process.
+    pub fn sets(&self, state: StateId) -> &[SetId] {
+        let begin = state.index() * self.width();
+        &self.sets[begin..begin + self.width()]
+    }
+
+    pub fn memory(&self, id: MemoryId) -> &[Value] {
+        &self.memories[id.index()]
+    }
+
+    /// What a process sees of memory.
+    pub fn view(&self, memory: MemoryId, process: ProcessId) -> ViewId {
+        self.views[memory.index()][self.kind_of[process.index()]]
+    }
+
+    /// Visits states until nothing is left to be expanded, or a violation is enough.
+    pub fn run(&mut self) -> Result<(), Ended> {
+        self.start()?;
+        while let Some((_, Reverse(state))) = self.open.pop() {
+            if self.is_over() {
+                break;
+            }
+            if self.head(state).covered {
+                continue;
+            }
+            self.expand(state)?;
+        }
+        Ok(())
+    }
+
+    /// A violation was found, and that is enough.
+    fn is_over(&self) -> bool {
+        self.found.is_some() && !self.search.goal.goes_on()
+    }
+
+    /// Adds the initial states, one for each memory that the program may start with.
+    fn start(&mut self) -> Result<(), Ended> {
+        let places = &self.search.stepper.program.places;
+        let ranges: Vec<_> = places
+            .iter()
+            .map(|place| initial_values(place.initial, place.domain))
+            .collect();
+        let mut starts = Vec::new();
+        for process in self.processes() {
+            let (kind, budget) = self.learn(process);
+            starts.push(kind.start(budget)?);
+        }
+        let mut memory: Vec<Value> = ranges.iter().map(|range| *range.start()).collect();
+        loop {
+            let id = self.memory_id(memory.clone().into());
+            let mut sets = starts.clone();
+            for (process, set) in self.processes().zip(&mut sets) {
+                let view = self.view(id, process);
+                let (kind, budget) = self.learn(process);
+                *set = kind.close(*set, view, budget)?;
+            }
+            self.add(id, sets, None)?;
+            let next = (0..memory.len()).find(|&at| memory[at] < *ranges[at].end());
+            let Some(next) = next.filter(|_| !self.is_over()) else {
+                return Ok(());
+            };
+            memory[next] += 1;
+            for at in 0..next {
+                memory[at] = *ranges[at].start();
+            }
+        }
+    }
+
+    /// Takes every write that is possible in a state.
+    fn expand(&mut self, state: StateId) -> Result<(), Ended> {
+        let memory = self.head(state).memory;
+        for writer in self.processes() {
+            let set = self.sets(state)[writer.index()];
+            let view = self.view(memory, writer);
+            let (kind, budget) = self.learn(writer);
+            let steps = kind.steps(set, view, budget)?;
+            for at in 0..self.kind(writer).step_list(steps).len() {
+                let (change, after) = self.kind(writer).step_list(steps)[at];
+                self.transitions += 1;
+                let parent = Parent {
+                    state,
+                    writer,
+                    change,
+                };
+                let (memory, sets) = self.after(parent, after)?;
+                self.add(memory, sets, Some(parent))?;
+                // What is left to do here, a state that covers this one does as well.
+                if self.head(state).covered || self.is_over() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The memory and the sets after a write that leads its writer to a set.
+    pub fn after(&mut self, write: Parent, set: SetId) -> Result<(MemoryId, Vec<SetId>), Ended> {
+        let before = self.head(write.state).memory;
+        let memory = self.written(before, write.writer, write.change);
+        let mut sets = self.sets(write.state).to_vec();
+        sets[write.writer.index()] = set;
+        for (process, set) in self.processes().zip(&mut sets) {
+            let view = self.view(memory, process);
+            // Who sees no difference goes on as before.
+            if process != write.writer && view != self.view(before, process) {
+                let (kind, budget) = self.learn(process);
+                *set = kind.close(*set, view, budget)?;
+            }
+        }
+        Ok((memory, sets))
+    }
+
+    /// For each process, who takes its part when the sets of interchangeable processes are
+    /// sorted.
+    pub fn sorted(&self, sets: &[SetId]) -> Vec<ProcessId> {
+        let mut order: Vec<ProcessId> = self.processes().collect();
+        for group in &self.groups {
+            let mut sorted = group.clone();
+            sorted.sort_by_key(|process| sets[process.index()]);
+            for (process, other) in group.iter().zip(sorted) {
+                order[process.index()] = other;
+            }
+        }
+        order
+    }
+
+    /// Keeps a state and judges it, unless another covers it.
+    fn add(
+        &mut self,
+        memory: MemoryId,
+        mut sets: Vec<SetId>,
+        parent: Option<Parent>,
+    ) -> Result<(), Ended> {
+        if !self.groups.is_empty() {
+            let order = self.sorted(&sets);
+            sets = order.iter().map(|process| sets[process.index()]).collect();
+        }
+        self.budget.spend(8)?;
+        let hash = self.hasher.hash_one((memory, &sets));
+        let known = self.met.find(hash, |&other| {
+            self.head(other).memory == memory && *self.sets(other) == *sets
+        });
+        if known.is_some() {
+            return Ok(());
+        }
+        let state = StateId(self.heads.len() as u32);
+        let depth = parent.map_or(0, |parent| self.head(parent.state).depth + 1);
+        self.sets.extend(&sets);
+        self.heads.push(Head {
+            memory,
+            parent,
+            depth,
+            covered: false,
+        });
+        let (heads, all, hasher) = (&self.heads, &self.sets, &self.hasher);
+        self.met.insert_unique(hash, state, |&other| {
+            let begin = other.index() * sets.len();
+            hasher.hash_one((heads[other.index()].memory, &all[begin..begin + sets.len()]))
+        });
+        self.budget.bytes += (2 * size_of::<Head>() + 6 * sets.len() + 8) as u64;
+        if !self.keep(state)? {
+            self.head_mut(state).covered = true;
+            return Ok(());
+        }
+        self.budget.bytes += (8 * sets.len() + 24) as u64;
+        self.kept += 1;
+        self.search.monitor.report(self.kept, self.depth);
+        self.budget.check_states(self.kept)?;
+        self.depth = self.depth.max(u64::from(depth));
+        let size = (sets.iter().zip(self.processes()))
+            .map(|(&set, process)| u64::from(self.kind(process).summary(set).len))
+            .sum();
+        self.open.push((size, Reverse(state)));
+        self.judge(state)
+    }
+
+    fn judge(&mut self, state: StateId) -> Result<(), Ended> {
+        let mut both = self.sets(state).iter().zip(self.processes());
+        let done = both.all(|(&set, process)| self.kind(process).summary(set).done);
+        self.reached_final |= done;
+        if self.found.is_some() {
+            return Ok(());
+        }
+        let mut check = std::mem::take(&mut self.check);
+        let classes = check.violation(self, state, done)?;
+        self.check = check;
+        self.found = match classes {
+            None if self.search.deadlock => self.deadlock(state)?,
+            None => None,
+            Some(classes) => {
+                let both = self.sets(state).iter().zip(self.processes());
+                let members = both.zip(classes).map(|((&set, process), class)| {
+                    let (class, kind) = (class?, self.kind(process));
+                    let of = |id: &ConfigId| *kind.moves.class(kind.moves.class_of(*id)) == class;
+                    Some(kind.members(set).filter(of).collect())
+                });
+                Some((state, members.collect()))
+            }
+        };
+        Ok(())
+    }
+
+    /// A combination of members that have no step and have not all stopped.
+    fn deadlock(&mut self, state: StateId) -> Result<Option<Found>, Ended> {
+        let memory = self.head(state).memory;
+        let mut stuck: Vec<Vec<ConfigId>> = Vec::new();
+        for process in self.processes() {
+            let set = self.sets(state)[process.index()];
+            let view = self.view(memory, process);
+            let (kind, budget) = self.learn(process);
+            let members: Vec<ConfigId> = kind.members(set).collect();
+            let mut still = Vec::new();
+            for member in members {
+                let mut moves = false;
+                budget.spend(1)?;
+                kind.moves.each(member, view, budget, |_, _| moves = true)?;
+                if !moves {
+                    still.push(member);
+                }
+            }
+            if still.is_empty() {
+                return Ok(None);
+            }
+            stuck.push(still);
+        }
+        for (process, members) in self.processes().zip(&mut stuck) {
+            let moves = &self.kind(process).moves;
+            let waits = |id: &ConfigId| !moves.class(moves.class_of(*id)).done;
+            if members.iter().any(waits) {
+                members.retain(waits);
+                return Ok(Some((state, stuck.into_iter().map(Some).collect())));
+            }
+        }
+        Ok(None)
+    }
+
+    fn memory_id(&mut self, memory: Box<[Value]>) -> MemoryId {
+        let (id, new) = self.memories.insert_full(memory);
+        if new {
+            let memory = &self.memories[id];
+            let views = self.kinds.iter_mut().map(|kind| kind.moves.view(memory));
+            self.views.push(views.collect());
+            self.budget.bytes += 96 + 4 * (memory.len() + self.kinds.len()) as u64;
+        }
+        MemoryId(id as u32)
+    }
+
+    /// The memory after a change.
+    fn written(&mut self, memory: MemoryId, writer: ProcessId, change: ChangeId) -> MemoryId {
+        let key = (memory, self.kind_of[writer.index()], change);
+        if let Some(&written) = self.written.get(&key) {
+            return written;
+        }
+        let mut values = self.memories[memory.index()].clone();
+        for (place, value) in self.kind(writer).moves.change(change) {
+            values[place.index()] = *value;
+        }
+        let written = self.memory_id(values);
+        self.written.insert(key, written);
+        self.budget.bytes += 32;
+        written
+    }
+
+    /// All states that the products stand for, unpacked; without those in which a statement
+    /// has failed.
+    pub fn snapshots(&self) -> Vec<Snapshot> {
+        let mut all = BTreeSet::new();
+        let states = (0..self.heads.len() as u32).map(StateId);
+        for state in states.filter(|&state| !self.head(state).covered) {
+            let mut configs: Vec<Vec<Arc<Config>>> = vec![Vec::new()];
+            for (&set, process) in self.sets(state).iter().zip(self.processes()) {
+                let kind = self.kind(process);
+                let members = kind.members(set).map(|id| kind.moves.config(id));
+                let members = members.filter(|config| !matches!(config.at, At::Failed(_)));
+                let members: Vec<Arc<Config>> =
+                    members.map(|config| Arc::new(config.clone())).collect();
+                let longer = configs.iter().flat_map(|before| {
+                    let more =
+                        |config: &Arc<Config>| [&before[..], std::slice::from_ref(config)].concat();
+                    members.iter().map(more)
+                });
+                configs = longer.collect();
+            }
+            let memory = self.memory(self.head(state).memory);
+            all.extend(configs.into_iter().map(|configs| Snapshot {
+                memory: memory.to_vec(),
+                configs,
+            }));
+        }
+        self.with_parts_changed(all).into_iter().collect()
+    }
+
+    /// States, and what becomes of them when interchangeable processes take each other's
+    /// parts.
+    fn with_parts_changed(&self, mut all: BTreeSet<Snapshot>) -> BTreeSet<Snapshot> {
+        let pairs = || self.groups.iter().flat_map(|group| group.windows(2));
+        let mut new: Vec<Snapshot> = all.iter().cloned().collect();
+        while let Some(state) = new.pop() {
+            for pair in pairs() {
+                let mut other = state.clone();
+                other.configs.swap(pair[0].index(), pair[1].index());
+                if all.insert(other.clone()) {
+                    new.push(other);
+                }
+            }
+        }
+        all
+    }
+}
