@@ -129,4 +129,4 @@ pub use lower::compile;
 pub use memory::{Abstraction, Atomics, Model, Semantics};
 pub use program::Program;
 pub use source::Source;
-pub use verify::{Answer, Verdict, VerifyOptions, verify};
+pub use verify::{Answer, SearchKind, Verdict, VerifyOptions, verify};

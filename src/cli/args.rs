@@ -12,6 +12,7 @@ pub use infer::{Infer, KindsName};
 
 use crate::fences::FencePlace;
 use crate::memory::{Abstraction, AbstractionKind, Model};
+use crate::verify::SearchKind;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -89,6 +90,12 @@ pub struct Verify {
     /// Longest store buffer of the exact models
     #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub bound: u64,
+    /// How states are searched; --full and --abs pd are always plain
+    #[arg(long, value_name = "SEARCH", default_value = "auto")]
+    pub search: SearchKind,
+    /// Tell states apart that differ only in who is who, in the search by sets
+    #[arg(long)]
+    pub no_symmetry: bool,
     /// Count all states, even behind violations
     #[arg(long)]
     pub full: bool,

@@ -13,8 +13,8 @@ use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};
 use crate::report::text;
 use crate::report::verify::VerifyReport;
 use crate::source::Source;
-use crate::verify::{Strategy, Verdict, VerifyOptions, verify};
-use crate::words::count;
+use crate::verify::{SearchKind, Strategy, Verdict, VerifyOptions, verify};
+use crate::words::{self, count};
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -50,6 +50,8 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
                 true => Strategy::Refine,
                 false => Strategy::Fixed,
             },
+            search: args.search,
+            symmetry: !args.no_symmetry,
             full: args.full,
             deadlock: args.deadlock,
             threads: args.common.thread_count(),
@@ -157,12 +159,20 @@ impl VerifyAnswer<'_> {
             "{} under {model}{fences}: {verdict}",
             self.report.source.name()
         );
-        let work = format!(
-            "{}, {}, {:.2} s",
-            count(statistics.states, "state"),
-            count(statistics.transitions, "transition"),
-            self.report.seconds
-        );
+        let (states, transitions) = (statistics.states, statistics.transitions);
+        let size = match (self.report.answer.search, states) {
+            (SearchKind::Sets, 1) => format!("1 set of states, {}", count(transitions, "write")),
+            (SearchKind::Sets, _) => {
+                let states = words::grouped(states);
+                format!("{states} sets of states, {}", count(transitions, "write"))
+            }
+            _ => format!(
+                "{}, {}",
+                count(states, "state"),
+                count(transitions, "transition")
+            ),
+        };
+        let work = format!("{size}, {:.2} s", self.report.seconds);
         match (self.report.answer.verdict, self.report.reason(), &violation) {
             (Verdict::Correct, ..) => {
                 let _ = writeln!(out, " (proved{}: {work})", self.under());

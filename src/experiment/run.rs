@@ -10,7 +10,7 @@ use crate::record::{Answer, Cell, CellRecord, MeasuredRecord, Mode, Stopped};
 use crate::report::infer::{InferReport, Request, stopped_by};
 use crate::report::verify::VerifyReport;
 use crate::source::Source;
-use crate::verify::{Inconclusive, Strategy, Verdict, VerifyOptions, verify};
+use crate::verify::{Inconclusive, SearchKind, Strategy, Verdict, VerifyOptions, verify};
 use std::time::Instant;
 
 /// A program that cells are about.
@@ -71,6 +71,12 @@ pub fn run(
         strategy: match cell.refine() {
             true => Strategy::Refine,
             false => Strategy::Fixed,
+        },
+        // What a verification counts is compared with other cells; of an inference only the
+        // answer is.
+        search: match cell.mode {
+            Mode::Verify => SearchKind::Plain,
+            Mode::Infer => SearchKind::Auto,
         },
         full: settings.full,
         threads: resources.threads,

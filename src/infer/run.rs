@@ -93,18 +93,41 @@ impl<'a> InferenceRun<'a> {
 
     /// The same with at most so many states.
     pub fn verify_within(&mut self, fences: &PointSet, model: Model, most: u64) -> Answer {
-        self.verify_program(&self.whole.fenced(fences), model, most)
+        let program = self.whole.fenced(fences);
+        self.verify_program(&program, model, Strategy::Fixed, most)
+    }
+
+    /// The same; k is raised if that is wanted and there is reason to.
+    pub fn verify_refining(&mut self, fences: &PointSet) -> Answer {
+        self.refined(&self.whole.fenced(fences))
+    }
+
+    /// Verifies a program, and keeps to the k that was needed.
+    fn refined(&mut self, program: &Program) -> Answer {
+        let VerifyOptions {
+            strategy,
+            semantics,
+            ..
+        } = self.options.verify;
+        let answer = self.verify_program(program, semantics.model, strategy, u64::MAX);
+        for attempt in &answer.tried {
+            self.tried.push(attempt.k);
+            self.abstraction = Abstraction::Fd { k: attempt.k + 1 };
+        }
+        if answer.verdict == Verdict::Correct {
+            self.abstraction = answer.abstraction;
+        }
+        answer
     }
 
     /// What is known of a program under the model. If k is refined, it is raised while it is
     /// not known whether the counterexample is real, for this program alone; only a proof
     /// with a larger k is something that the answer rests on from then on.
     pub fn decide(&mut self, program: &Program) -> Answer {
-        let model = self.options.verify.semantics.model;
         let (abstraction, tried) = (self.abstraction, self.tried.len());
-        let mut answer = self.verify_program(program, model, u64::MAX);
+        let mut answer = self.refined(program);
         while is_undecided(answer.verdict) && self.refine() {
-            let finer = self.verify_program(program, model, u64::MAX);
+            let finer = self.refined(program);
             if let Verdict::Inconclusive(Inconclusive::Limit(_)) = finer.verdict {
                 break;
             }
@@ -135,14 +158,20 @@ impl<'a> InferenceRun<'a> {
         }
     }
 
-    fn verify_program(&mut self, program: &Program, model: Model, most: u64) -> Answer {
+    fn verify_program(
+        &mut self,
+        program: &Program,
+        model: Model,
+        strategy: Strategy,
+        most: u64,
+    ) -> Answer {
         let mut options = VerifyOptions {
             semantics: Semantics {
                 model,
                 abstraction: self.abstraction,
                 ..self.options.verify.semantics
             },
-            strategy: Strategy::Fixed,
+            strategy,
             full: false,
             ..self.options.verify.clone()
         };

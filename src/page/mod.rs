@@ -11,7 +11,7 @@ mod program;
 mod timeline;
 
 pub use charts::{precision_plot, states_plot, time_plot};
-pub use plot::Plot;
+pub use plot::{Plot, Series};
 
 use crate::experiment::{Entry, short, short_names};
 use crate::record::ListedProgram;

@@ -7,7 +7,7 @@ use crate::limits::StopReason;
 use crate::memory::{AbstractionKind, Atomics, Model};
 use crate::names::named_enum;
 use crate::program::{FenceKind, Side};
-use crate::verify::Verdict;
+use crate::verify::{SearchKind, Verdict};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::Error;
@@ -175,6 +175,9 @@ pub struct Tried {
 /// How large the searches were.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Stats {
+    /// How states were searched, to verify. `sets` counts sets of states and writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchKind>,
     /// Over all searches.
     pub states: u64,
     pub transitions: u64,

@@ -145,6 +145,7 @@ impl VerifyReport<'_> {
                 .collect(),
             warnings: self.warnings().into_iter().map(|w| w.message).collect(),
             stats: Some(Stats {
+                search: Some(self.answer.search),
                 states: statistics.states,
                 transitions: statistics.transitions,
                 depth: Some(statistics.depth),

@@ -1,17 +1,20 @@
 //! Verification: is a program correct under a memory model?
 //!
 //! [`verify`] follows the [`Strategy`] that was asked for: one search under a given
-//! abstraction (`search`), or refinement of the fully disjunctive abstraction until the
-//! answer is certain (`strategy`). An [`Answer`] says what is known, what it rests on and
+//! abstraction (`search`, by one of two engines in `turns`), or refinement of the fully
+//! disjunctive abstraction until the answer is certain (`strategy`). An [`Answer`] says what is
+//! known, what it rests on and
 //! what it took; nothing in it assumes how it was found.
 
 mod search;
 mod strategy;
+mod turns;
 
 pub use strategy::{MOST_K, Strategy};
 
 use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
+use crate::names::named_enum;
 use crate::program::Program;
 use crate::property::Violation;
 use crate::space::{Coverage, Statistics, Trace};
@@ -22,6 +25,11 @@ use std::fmt;
 pub struct VerifyOptions {
     pub semantics: Semantics,
     pub strategy: Strategy,
+    /// How states are searched, where there is a choice.
+    pub search: SearchKind,
+    /// States that differ in who of interchangeable processes is who are one for the search
+    /// by sets.
+    pub symmetry: bool,
     /// Count all states, even behind violations.
     pub full: bool,
     /// Look for deadlocks, too.
@@ -42,6 +50,8 @@ impl VerifyOptions {
         VerifyOptions {
             semantics,
             strategy: Strategy::Fixed,
+            search: SearchKind::Auto,
+            symmetry: true,
             full: false,
             deadlock: false,
             threads: 1,
@@ -64,6 +74,18 @@ pub fn verify(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> 
     strategy::answer(program, options, monitor)
 }
 
+named_enum! {
+    /// How states are searched.
+    pub enum SearchKind: "search" {
+        /// Both in turn, with more and more states, until one of them is done
+        Auto = "auto",
+        /// One state after the other, breadth first
+        Plain = "plain",
+        /// Sets of configurations; only writes are steps
+        Sets = "sets",
+    }
+}
+
 /// What is known of a program, and why.
 #[derive(Debug)]
 pub struct Answer {
@@ -71,6 +93,8 @@ pub struct Answer {
     /// The abstraction that the verdict rests on: the last one, if several were tried.
     pub abstraction: Abstraction,
     pub evidence: Evidence,
+    /// The search that gave it.
+    pub search: SearchKind,
     /// What the proof covers; only if all states were visited.
     pub coverage: Option<Coverage>,
     pub statistics: Statistics,

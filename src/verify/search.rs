@@ -1,17 +1,40 @@
 //! An answer by one search: explore the state space under one abstraction and judge what was
 //! found. An abstract violation counts only if it is replayed on the exact model.
 
+use super::turns::{self, Turn};
 use super::{Answer, Counterexample, Evidence, Inconclusive, Verdict, VerifyOptions};
 use crate::concretise::{Concrete, concretise};
 use crate::limits::Monitor;
 use crate::memory::Abstraction;
 use crate::program::Program;
 use crate::property::Violation;
-use crate::space::{End, Exploration, Goal, Search, Trace, explore};
+use crate::space::{End, Exploration, Goal, Search, Trace};
 
-/// Explores a program under the abstraction of the options.
-pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
+/// Explores a program under the abstraction of the options; `None` if no search comes to an
+/// end in this turn.
+pub fn answer(
+    program: &Program,
+    options: &VerifyOptions,
+    monitor: &Monitor,
+    turn: Turn,
+) -> Option<Answer> {
     let abstraction = options.semantics.abstraction;
+    let stepper = options.semantics.stepper(program);
+    let (exploration, search) = turns::explored(
+        &Search {
+            stepper: &stepper,
+            goal: match options.full {
+                true => Goal::AllStates,
+                false => Goal::FirstViolation,
+            },
+            deadlock: options.deadlock,
+            limits: &options.limits,
+            monitor,
+            threads: options.threads,
+        },
+        options,
+        turn,
+    )?;
     let Exploration {
         end,
         statistics,
@@ -19,17 +42,7 @@ pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> 
         no_room,
         violation,
         ..
-    } = explore(&Search {
-        stepper: &options.semantics.stepper(program),
-        goal: match options.full {
-            true => Goal::AllStates,
-            false => Goal::FirstViolation,
-        },
-        deadlock: options.deadlock,
-        limits: &options.limits,
-        monitor,
-        threads: options.threads,
-    });
+    } = exploration;
     let (verdict, evidence) = match (end, violation) {
         (_, Some((violation, trace))) => judge(program, options, monitor, violation, trace),
         (End::Limit(reason), None) => (
@@ -45,10 +58,11 @@ pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> 
             _ => (Verdict::Correct, Evidence::AllStates),
         },
     };
-    Answer {
+    Some(Answer {
         verdict,
         abstraction,
         evidence,
+        search,
         coverage: (end == End::Exhausted).then_some(coverage),
         statistics,
         stopped: match end {
@@ -56,7 +70,7 @@ pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> 
             End::Exhausted | End::FirstViolation => None,
         },
         tried: Vec::new(),
-    }
+    })
 }
 
 /// Whether a violation is one of the exact model.

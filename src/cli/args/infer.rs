@@ -4,6 +4,7 @@ use super::{BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
 use crate::infer::{AllowedGaps, EngineKind, MOST_KIND_COST, MOST_NODES, Paths, PdPrevent, Prices};
 use crate::memory::Model;
 use crate::report::target::Target;
+use crate::verify::SearchKind;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -26,6 +27,9 @@ pub struct Infer {
     /// How placements are found
     #[arg(long, value_name = "NAME", default_value = "lazy")]
     pub engine: EngineKind,
+    /// How states are searched, by the lazy engine
+    #[arg(long, value_name = "SEARCH", default_value = "auto")]
+    pub search: SearchKind,
     /// Where fences may stand
     #[arg(long, value_name = "WHERE", default_value = "anywhere")]
     pub place: AllowedGaps,

@@ -50,6 +50,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
                 true => Strategy::Refine,
                 false => Strategy::Fixed,
             },
+            search: args.search,
             threads: args.common.thread_count(),
             limits: limits(&args.common),
             ..VerifyOptions::new(model, abstraction)

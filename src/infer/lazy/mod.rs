@@ -47,7 +47,7 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
     /// more work than the failure did.
     fn round(&mut self, fences: &PointSet) -> Round {
         let before = self.run.states;
-        let first = self.attempt(fences, true, u64::MAX);
+        let first = self.attempt(fences, None);
         let budget = 2 * (self.run.states - before) + LEAST_BUDGET;
         if !matches!(first, Round::Failed) || !self.is_exact() {
             return first;
@@ -60,7 +60,7 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
             let usable = |point: &&PointId| costs[point.index()].is_some();
             let found = more.len();
             more.extend(clause.points.iter().filter(usable));
-            if more.len() == found || !matches!(self.attempt(&more, false, budget), Round::Failed) {
+            if more.len() == found || !matches!(self.attempt(&more, Some(budget)), Round::Failed) {
                 break;
             }
         }
@@ -93,12 +93,15 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
 }
 
 impl Lazy<'_, '_> {
-    /// Verifies one fence set with at most so many states; a counterexample becomes a
-    /// clause, or it raises k if that is wanted and it is not real.
-    fn attempt(&mut self, fences: &PointSet, raise: bool, most: u64) -> Round {
+    /// Verifies one fence set, with at most so many states if that is said; a counterexample
+    /// becomes a clause. Without a limit, one that is not real raises k.
+    fn attempt(&mut self, fences: &PointSet, most: Option<u64>) -> Round {
         let model = self.run.options.verify.semantics.model;
         loop {
-            let answer = self.run.verify_within(fences, model, most);
+            let answer = match most {
+                None => self.run.verify_refining(fences),
+                Some(most) => self.run.verify_within(fences, model, most),
+            };
             let real = match answer.verdict {
                 Verdict::Correct => return Round::Verified(answer.statistics.states),
                 Verdict::Violated => true,
@@ -108,7 +111,7 @@ impl Lazy<'_, '_> {
                 Verdict::Inconclusive(_) => false,
             };
             if !real && self.run.can_refine() {
-                if !raise {
+                if most.is_some() {
                     return Round::Inconclusive(Obstacle::TooCoarse);
                 }
                 self.run.refine();

@@ -1,0 +1,107 @@
+//! Two searches take turns: the plain one, which is fast and finds shortest traces, and the
+//! one by sets, which goes further where processes mostly read.
+//!
+//! Each gets a budget that it cannot always live with, the plain one first; then both get
+//! more, and start over. Budgets are numbers of states and of steps, so which of them answers
+//! depends neither on the machine nor on the number of threads. The first budgets were
+//! measured: below some ten thousand states the plain search takes no time to speak of,
+//! and its traces are shorter; above, whichever search is the better one is often better by
+//! orders of magnitude, so that the time that the other takes until then does not count.
+
+use super::{SearchKind, VerifyOptions};
+use crate::limits::{Limits, StopReason};
+use crate::space::{End, Exploration, Goal, Search, SetOptions, explore, explore_sets};
+
+/// What each of the searches may do before it is the other's turn.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn {
+    /// States that the plain search may find.
+    states: u64,
+    /// What the search by sets may do: steps of configurations, and comparisons.
+    work: u64,
+}
+
+/// States by which threads together may overrun a limit, or stop before it.
+const SLACK: u64 = 1 << 16;
+
+impl Turn {
+    /// About as much time for both, except that the plain search is first given hardly any.
+    pub const FIRST: Turn = Turn {
+        states: 100_000,
+        work: 8_000_000,
+    };
+
+    /// The next turn, with more of everything.
+    pub fn next(self) -> Turn {
+        Turn {
+            states: self.states.saturating_mul(8),
+            work: self.work.saturating_mul(8),
+        }
+    }
+}
+
+/// Searches by the kind that was asked for, and says which search it was; `None` if no search
+/// comes to an end in this turn. Where there is no choice, there are no turns.
+pub fn explored(
+    search: &Search,
+    options: &VerifyOptions,
+    turn: Turn,
+) -> Option<(Exploration, SearchKind)> {
+    let plain = || Some((explore(search), SearchKind::Plain));
+    let choice = matches!(search.goal, Goal::FirstViolation) && !search.stepper.memory.merges();
+    match options.search {
+        SearchKind::Auto if choice => in_turn(search, options.symmetry, turn),
+        SearchKind::Sets if choice => match by_sets(search, options.symmetry, u64::MAX) {
+            Some(found) => Some((found, SearchKind::Sets)),
+            None => plain(),
+        },
+        _ => plain(),
+    }
+}
+
+fn in_turn(search: &Search, symmetry: bool, turn: Turn) -> Option<(Exploration, SearchKind)> {
+    let most = search.limits.max_states.unwrap_or(u64::MAX);
+    let allowed = turn.states.saturating_add(SLACK);
+    let plain = explore(&Search {
+        limits: &Limits {
+            max_states: Some(allowed.min(most)),
+            ..search.limits.clone()
+        },
+        ..*search
+    });
+    let wants_more = allowed < most
+        && match plain.end {
+            End::Limit(reason) => reason == StopReason::MaxStates,
+            // What ends within the slack counts as not ended, so that threads make no
+            // difference.
+            _ => plain.statistics.states > turn.states,
+        };
+    let is_out = !wants_more && out_of_room(&plain);
+    if !wants_more && !is_out {
+        return Some((plain, SearchKind::Plain));
+    }
+    let sets = match is_out {
+        true => by_sets(search, symmetry, u64::MAX),
+        false => by_sets(search, symmetry, turn.work),
+    };
+    match sets {
+        Some(sets) if !out_of_room(&sets) => Some((sets, SearchKind::Sets)),
+        None if !is_out => None,
+        _ if is_out => Some((plain, SearchKind::Plain)),
+        _ => Some((explore(search), SearchKind::Plain)),
+    }
+}
+
+fn by_sets(search: &Search, symmetry: bool, most_work: u64) -> Option<Exploration> {
+    let options = SetOptions {
+        symmetry,
+        most_work,
+    };
+    explore_sets(search, options)
+}
+
+/// More time would not help.
+fn out_of_room(found: &Exploration) -> bool {
+    use StopReason::{MaxMemory, MaxStates, TooWide};
+    matches!(found.end, End::Limit(MaxStates | MaxMemory | TooWide))
+}
