@@ -6,7 +6,7 @@ use fencesmith::program::Program;
 use fencesmith::record::{Initial, Step};
 use fencesmith::source::Source;
 use fencesmith::space::Coverage;
-use fencesmith::verify::{Verdict, VerifyOptions};
+use fencesmith::verify::{SearchKind, Verdict, VerifyOptions};
 use fencesmith_testing::programs::{MODELS, answer, exact, program, source};
 
 /// Small programs of every kind, and some whose levels are large enough for several
@@ -71,7 +71,7 @@ fn facts(source: &Source, program: &Program, options: &VerifyOptions) -> Facts {
 }
 
 /// Checks one program under one model; gives the number of states.
-fn check(name: &str, model: Model, full: bool) -> u64 {
+fn check(name: &str, model: Model, full: bool, search: SearchKind) -> u64 {
     let source = source(name);
     let program = program(&source).fenced(&Default::default());
     let [fused, unfused] = [true, false].map(|fuse| {
@@ -79,6 +79,7 @@ fn check(name: &str, model: Model, full: bool) -> u64 {
             let mut options = VerifyOptions {
                 full,
                 threads,
+                search,
                 ..exact(model, BOUND)
             };
             options.semantics.fuse = fuse;
@@ -95,6 +96,9 @@ fn check(name: &str, model: Model, full: bool) -> u64 {
     });
     let say = format!("{name} under {model}, full {full}");
     assert_eq!(fused.outcome, unfused.outcome, "{say}");
+    if search != SearchKind::Plain {
+        return unfused.states;
+    }
     if full || fused.outcome != Verdict::Violated {
         assert!(fused.states <= unfused.states, "{say}");
         assert!(fused.transitions <= unfused.transitions, "{say}");
@@ -108,9 +112,10 @@ fn check(name: &str, model: Model, full: bool) -> u64 {
 fn small_programs() {
     for name in SMALL {
         for model in MODELS {
-            let first = check(name, model, false);
-            let all = check(name, model, true);
+            let first = check(name, model, false, SearchKind::Plain);
+            let all = check(name, model, true, SearchKind::Plain);
             assert!(first <= all, "{name} under {model}");
+            check(name, model, false, SearchKind::Sets);
         }
     }
 }
@@ -118,7 +123,8 @@ fn small_programs() {
 #[test]
 fn large_programs() {
     for (name, model) in LARGE {
-        let states = check(name, *model, false);
+        let states = check(name, *model, false, SearchKind::Plain);
         assert!(states > 10_000, "{name} under {model}: {states} states");
+        check(name, *model, false, SearchKind::Auto);
     }
 }

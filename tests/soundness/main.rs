@@ -7,3 +7,4 @@ mod large;
 mod limits;
 mod litmus;
 mod oracle;
+mod sets;

@@ -1,0 +1,163 @@
+//! The search by sets finds the states of the plain search, and nothing else.
+
+use fencesmith::limits::{Limits, Monitor, Watch};
+use fencesmith::memory::{Abstraction, Atomics, Model, Semantics};
+use fencesmith::program::Program;
+use fencesmith::space::{
+    End, Exploration, Goal, Search, SetOptions, Snapshot, explore, explore_sets,
+};
+use fencesmith::verify::{Inconclusive, SearchKind, Verdict, VerifyOptions, verify};
+use fencesmith_testing::cases::{case, families};
+use fencesmith_testing::programs;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// What states are searched under.
+const ABSTRACTIONS: [Abstraction; 6] = [
+    Abstraction::Exact { bound: 2 },
+    Abstraction::Set,
+    Abstraction::Fd { k: 0 },
+    Abstraction::Fd { k: 1 },
+    Abstraction::Fd { k: 2 },
+    Abstraction::Fd { k: 3 },
+];
+
+const MOST_STATES: u64 = 6_000;
+
+fn semantics(seed: u64) -> impl Iterator<Item = Semantics> {
+    let atomics = [Atomics::DrainPlace, Atomics::DrainAll][(seed % 2) as usize];
+    let relaxed = [Model::Tso, Model::Pso].into_iter();
+    let all = relaxed.flat_map(|model| ABSTRACTIONS.map(|abstraction| (model, abstraction)));
+    let all = all.chain([(Model::Sc, Abstraction::Set)]);
+    all.map(move |(model, abstraction)| Semantics {
+        atomics,
+        fuse: !seed.is_multiple_of(3),
+        ..Semantics::new(model, abstraction)
+    })
+}
+
+fn options(symmetry: bool) -> SetOptions {
+    SetOptions {
+        symmetry,
+        most_work: u64::MAX,
+    }
+}
+
+fn search(program: &Program, semantics: Semantics, goal: Goal, sets: bool) -> Exploration {
+    let stepper = semantics.stepper(program);
+    let search = Search {
+        stepper: &stepper,
+        goal,
+        deadlock: true,
+        limits: &Limits {
+            max_states: Some(MOST_STATES),
+            ..Limits::default()
+        },
+        monitor: &Monitor::default(),
+        threads: 1,
+    };
+    match sets {
+        true => explore_sets(&search, options(true)).expect("predicates are small"),
+        false => explore(&search),
+    }
+}
+
+/// The same states, the same coverage, and a violation where there is one; `false` if there
+/// are too many states to compare.
+fn compare(program: &Program, semantics: Semantics, say: &dyn Fn() -> String) -> bool {
+    let plain = search(program, semantics, Goal::Snapshots, false);
+    if plain.end != End::Exhausted {
+        return false;
+    }
+    let sets = search(program, semantics, Goal::Snapshots, true);
+    assert_eq!(sets.end, End::Exhausted, "{}", say());
+    let states =
+        |found: &Exploration| -> BTreeSet<Snapshot> { found.snapshots.iter().cloned().collect() };
+    assert!(states(&plain) == states(&sets), "other states: {}", say());
+    if plain.violation.is_none() {
+        assert_eq!(plain.coverage, sets.coverage, "{}", say());
+    }
+    assert_eq!(plain.no_room, sets.no_room, "{}", say());
+    assert_eq!(
+        plain.violation.is_some(),
+        sets.violation.is_some(),
+        "{}",
+        say()
+    );
+    let first = search(program, semantics, Goal::FirstViolation, true);
+    assert_eq!(
+        first.violation.is_some(),
+        sets.violation.is_some(),
+        "{}",
+        say()
+    );
+    if let Some((_, trace)) = first.violation {
+        let trace = trace.expect("nobody interrupts");
+        let stepper = semantics.stepper(program);
+        let mut now = trace.initial.clone();
+        for step in &trace.steps {
+            let possible = now
+                .steps(&stepper, &Watch::never())
+                .expect("nobody interrupts");
+            let taken = possible.iter().find(|other| other.after == step.after);
+            assert!(taken.is_some(), "not a step: {}", say());
+            now = step.after.clone();
+        }
+        let possible = now
+            .steps(&stepper, &Watch::never())
+            .expect("nobody interrupts");
+        let stuck = possible.is_empty() && !now.all_done(program);
+        assert!(now.violation(program).is_some() || stuck, "{}", say());
+    }
+    true
+}
+
+#[test]
+fn the_states_of_random_programs_are_the_same() {
+    let compared: usize = families()
+        .par_iter()
+        .flat_map_iter(|family| (0..60u64).map(move |seed| (family, seed)))
+        .map(|(family, seed)| {
+            let case = case(seed, family);
+            let program = case.program.fenced(&Default::default());
+            let compared = semantics(seed).filter(|&semantics| {
+                let say = || format!("seed {seed}, {semantics:?}\n{}", case.text);
+                compare(&program, semantics, &say)
+            });
+            compared.count()
+        })
+        .sum();
+    assert!(compared > 1500, "only {compared} comparisons");
+}
+
+/// On the suite: the same verdicts, and violations that exist on the exact model.
+#[test]
+fn the_suite_has_the_same_verdicts() {
+    let decided: usize = programs::all()
+        .par_iter()
+        .map(|name| {
+            let program = programs::program(&programs::source(name)).fenced(&Default::default());
+            let each = [Model::Sc, Model::Tso, Model::Pso]
+                .into_iter()
+                .filter(|&model| {
+                    let by = |search| {
+                        let options = VerifyOptions {
+                            search,
+                            ..programs::capped(VerifyOptions::refining(model), 10_000)
+                        };
+                        verify(&program, &options, &Monitor::default()).verdict
+                    };
+                    let (plain, sets) = (by(SearchKind::Plain), by(SearchKind::Sets));
+                    let limited =
+                        |verdict| matches!(verdict, Verdict::Inconclusive(Inconclusive::Limit(_)));
+                    if limited(plain) || limited(sets) {
+                        return false;
+                    }
+                    assert_eq!(plain, sets, "{name} under {model}");
+                    true
+                });
+            each.count()
+        })
+        .sum();
+    assert!(decided > 300, "only {decided} verdicts");
+}
