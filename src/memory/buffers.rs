@@ -112,6 +112,43 @@ impl Buffers {
         joined
     }
 
+    /// The same stores to other places, with other values.
+    pub fn renamed(
+        &self,
+        order: Order,
+        rename: &dyn Fn(PlaceId, Value) -> (PlaceId, Value),
+    ) -> Buffers {
+        let entry = |entry: &Entry| {
+            let (place, value) = rename(entry.place, entry.value);
+            Entry {
+                place,
+                value,
+                ..*entry
+            }
+        };
+        let mut renamed = self.clone();
+        for segment in &mut renamed.segments {
+            segment
+                .head
+                .iter_mut()
+                .for_each(|store| *store = entry(store));
+            if order == Order::Pso {
+                segment.head.sort_by_key(|store| store.place);
+            }
+            for stores in &mut segment.unordered {
+                stores.latest = stores.latest.as_ref().map(entry);
+                stores
+                    .set
+                    .iter_mut()
+                    .for_each(|store| *store = entry(store));
+                stores.set.sort();
+                stores.place = stores.set[0].place;
+            }
+            segment.unordered.sort_by_key(|stores| stores.place);
+        }
+        renamed
+    }
+
     /// The number of entries that are kept.
     pub fn size(&self) -> usize {
         let unordered = self.segments.iter().flat_map(|segment| &segment.unordered);

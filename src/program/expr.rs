@@ -29,6 +29,12 @@ impl<A> Expr<A> {
         }
     }
 
+    /// The value, if it is the same whatever the atoms are.
+    pub fn constant(&self) -> Option<Value> {
+        let unknown = |_: &A| Err(Fault::Overflow);
+        self.eval(&unknown).ok()
+    }
+
     /// Visits every atom.
     pub fn for_each_atom(&mut self, visit: &mut dyn FnMut(&mut A)) {
         match self {

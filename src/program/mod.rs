@@ -27,6 +27,7 @@ pub use ids::{EdgeId, Label, Loc, LocalId, PlaceId, PointId, ProcessId, Property
 pub use interval::Interval;
 pub use property::{Atom, Property, PropertyKind};
 pub(crate) use shape::{Merged, merge};
+pub use symmetry::Exchange;
 pub use value::{BinaryOp, Domain, Fault, Initial, UnaryOp, Value};
 
 /// A lowered program.

@@ -7,7 +7,7 @@ use fencesmith::space::{
     End, Exploration, Goal, Search, SetOptions, Snapshot, explore, explore_sets,
 };
 use fencesmith::verify::{Inconclusive, SearchKind, Verdict, VerifyOptions, verify};
-use fencesmith_testing::cases::{case, families};
+use fencesmith_testing::cases::{Case, case, families, template_case};
 use fencesmith_testing::programs;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -112,22 +112,49 @@ fn compare(program: &Program, semantics: Semantics, say: &dyn Fn() -> String) ->
     true
 }
 
+/// Compares a program under all semantics of a seed; the number of comparisons.
+fn compare_all(case: &Case, seed: u64) -> usize {
+    let program = case.program.fenced(&Default::default());
+    let compared = semantics(seed).filter(|&semantics| {
+        let say = || format!("seed {seed}, {semantics:?}\n{}", case.text);
+        compare(&program, semantics, &say)
+    });
+    compared.count()
+}
+
 #[test]
 fn the_states_of_random_programs_are_the_same() {
     let compared: usize = families()
         .par_iter()
         .flat_map_iter(|family| (0..60u64).map(move |seed| (family, seed)))
-        .map(|(family, seed)| {
-            let case = case(seed, family);
-            let program = case.program.fenced(&Default::default());
-            let compared = semantics(seed).filter(|&semantics| {
-                let say = || format!("seed {seed}, {semantics:?}\n{}", case.text);
-                compare(&program, semantics, &say)
-            });
-            compared.count()
-        })
+        .map(|(family, seed)| compare_all(&case(seed, family), seed))
         .sum();
     assert!(compared > 1500, "only {compared} comparisons");
+}
+
+/// Instances of one template, which can mostly take each other's parts.
+#[test]
+fn who_is_who_makes_no_difference() {
+    let compared: Vec<(usize, bool)> = (0..400u64)
+        .into_par_iter()
+        .map(|seed| {
+            let case = template_case(seed);
+            let program = case.program.fenced(&Default::default());
+            let mut exchanges = program.exchanges(true).into_iter();
+            let renames = exchanges.any(|exchange| !exchange.renames_nothing());
+            (compare_all(&case, seed), renames)
+        })
+        .collect();
+    let all: usize = compared.iter().map(|(count, _)| count).sum();
+    let renaming = compared
+        .iter()
+        .filter(|(count, renames)| *renames && *count > 0);
+    let renaming = renaming.count();
+    assert!(all > 3000, "only {all} comparisons");
+    assert!(
+        (100..350).contains(&renaming),
+        "{renaming} programs with exchanges"
+    );
 }
 
 /// On the suite: the same verdicts, and violations that exist on the exact model.

@@ -15,8 +15,7 @@
 //! - a state whose sets are contained in those of another with the same memory is *covered*:
 //!   what it leads to, the other leads to as well. Only maximal states are expanded, the
 //!   largest first ([`antichain`]);
-//! - processes that are interchangeable share one table of sets, and their sets are sorted:
-//!   states that differ in who is who are one.
+//! - states that differ in who is who are one ([`symmetry`]).
 //!
 //! A violation is a combination of members that violates a property ([`check`]). The trace to
 //! it follows the writes and takes each process through its sets on a shortest way
@@ -28,6 +27,7 @@ mod moves;
 mod path;
 mod process;
 mod states;
+mod symmetry;
 
 use super::search::{Coverage, End, Exploration, Search, Statistics};
 use crate::limits::{Limits, Monitor, StopReason};

@@ -146,6 +146,10 @@ impl<'a> Moves<'a> {
         &self.changes[id.index()]
     }
 
+    pub fn change_id(&mut self, change: Change) -> ChangeId {
+        ChangeId(self.changes.insert_full(change).0 as u32)
+    }
+
     /// What the process sees of memory.
     pub fn view(&mut self, memory: &[Value]) -> ViewId {
         let values = self.places.iter().map(|place| memory[place.index()]);
@@ -301,7 +305,7 @@ impl<'a> Moves<'a> {
         let writes = match writes[..] {
             [] => Writes::Nothing,
             [(place, value)] => {
-                let change = ChangeId(self.changes.insert_full(writes).0 as u32);
+                let change = self.change_id(writes);
                 Writes::One(position(&self.places, place), value, change)
             }
             _ => Writes::Several(
@@ -317,7 +321,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    fn intern(&mut self, config: Config) -> ConfigId {
+    pub fn intern(&mut self, config: Config) -> ConfigId {
         let (id, new) = self.configs.insert_full(config);
         if new {
             let config = &self.configs[id];

@@ -7,7 +7,8 @@
 
 use super::Ended;
 use super::moves::{ChangeId, ConfigId};
-use super::states::{Found, MemoryId, SetSearch, StateId};
+use super::states::{Found, MemoryId, Parent, SetSearch, StateId};
+use super::symmetry::ExchangeId;
 use crate::limits::{StopReason, Watch};
 use crate::memory::step::{At, Config};
 use crate::program::ProcessId;
@@ -22,8 +23,8 @@ struct History {
     writes: Vec<Write>,
     /// The memory that they leave.
     last: MemoryId,
-    /// Who has which part in the state.
-    who: Vec<ProcessId>,
+    /// The exchanges that lead from where they end to the state.
+    exchanges: Vec<ExchangeId>,
 }
 
 /// A write of the history: who made it, the change, and the memory before it.
@@ -88,10 +89,16 @@ impl SetSearch<'_> {
         members: &[Option<Vec<ConfigId>>],
     ) -> Result<(Violation, Trace), Ended> {
         let history = self.history(state)?;
+        let back: Vec<ExchangeId> = history.exchanges.iter().rev().copied().collect();
+        let mut wanted: Vec<Option<Vec<ConfigId>>> = vec![None; members.len()];
+        for (process, members) in self.processes().zip(members) {
+            if let Some(members) = members {
+                let (who, members) = self.exchanged_members(&back, process, members);
+                wanted[who.index()] = Some(members);
+            }
+        }
         let mut ways = Vec::new();
-        for process in self.processes() {
-            let part = history.who.iter().position(|who| *who == process);
-            let wanted = &members[part.expect("everybody has a part")];
+        for (process, wanted) in self.processes().zip(&wanted) {
             ways.push(self.way(process, &history, wanted.as_deref())?);
         }
         let stepper = self.search.stepper;
@@ -155,32 +162,55 @@ impl SetSearch<'_> {
             parents.push(parent);
             at = parent.state;
         }
-        let mut who: Vec<ProcessId> = self.processes().collect();
+        // A representative of initial states is one itself.
+        let mut memory = self.memory(self.head(at).memory).to_vec();
+        let mut exchanges: Vec<ExchangeId> = Vec::new();
         let mut writes = Vec::new();
         for parent in parents.into_iter().rev() {
-            let memory = self.head(parent.state).memory;
+            let kind = &self.kind(parent.writer).moves;
+            let mut change = kind.change(parent.change).clone();
+            let mut writer = parent.writer;
+            for &id in exchanges.iter().rev() {
+                let exchange = &self.symmetry.exchanges()[id];
+                writer = exchange.process(writer);
+                for (place, value) in &mut change {
+                    let content = exchange.content(*place, *value);
+                    (*place, *value) = (exchange.place(*place), content);
+                }
+            }
+            change.sort();
+            let before = self.memory_id(memory.clone().into());
+            for (place, value) in &change {
+                memory[place.index()] = *value;
+            }
             writes.push(Write {
-                writer: who[parent.writer.index()],
-                change: parent.change,
-                memory,
+                writer,
+                change: self.learn(writer).0.moves.change_id(change),
+                memory: before,
             });
-            // Sorting the sets has given the parts to others.
-            let set = self.sets(parent.state)[parent.writer.index()];
-            let view = self.view(memory, parent.writer);
-            let (kind, budget) = self.learn(parent.writer);
-            let steps = kind.steps(set, view, budget)?;
-            let mut steps = kind.step_list(steps).iter();
-            let step = steps.find(|(change, _)| *change == parent.change);
-            let &(_, after) = step.expect("a state comes from a step of the one before");
-            let (_, sets) = self.after(parent, after)?;
-            let order = self.sorted(&sets);
-            who = order.into_iter().map(|part| who[part.index()]).collect();
+            exchanges.extend(self.exchanges_behind(parent)?);
         }
         Ok(History {
             writes,
-            last: self.head(state).memory,
-            who,
+            last: self.memory_id(memory.into()),
+            exchanges,
         })
+    }
+
+    /// The exchanges from what a write leads to, to the state that stands for it.
+    fn exchanges_behind(&mut self, write: Parent) -> Result<Vec<ExchangeId>, Ended> {
+        if self.symmetry.is_trivial() {
+            return Ok(Vec::new());
+        }
+        let set = self.sets(write.state)[write.writer.index()];
+        let view = self.view(self.head(write.state).memory, write.writer);
+        let (kind, budget) = self.learn(write.writer);
+        let steps = kind.steps(set, view, budget)?;
+        let mut steps = kind.step_list(steps).iter();
+        let step = steps.find(|(change, _)| *change == write.change);
+        let &(_, after) = step.expect("a state comes from a step of the one before");
+        let product = self.after(write, after)?;
+        Ok(self.representative(product)?.1)
     }
 
     /// A way of one process through the history with the fewest steps, to one of the wanted

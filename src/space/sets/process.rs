@@ -6,9 +6,9 @@
 use super::moves::{ChangeId, Class, ClassId, ConfigId, Interned, Moves, ViewId};
 use super::{Budget, Ended};
 use crate::ids::ids;
-use crate::memory::step::{At, Stepper};
+use crate::memory::step::{At, Config, Stepper};
 use crate::program::Process;
-use ahash::AHashMap;
+use ahash::{AHashMap, RandomState};
 
 ids!(
     /// A set of configurations.
@@ -51,7 +51,13 @@ pub struct Summary {
     /// Some member has stopped with empty buffers.
     pub done: bool,
     pub classes: ClassSetId,
+    /// What positions and numbers of pending stores its members have, as a hash: the same
+    /// whatever places and values are called.
+    pub look: u64,
 }
+
+/// The same in every run.
+const LOOKS: RandomState = RandomState::with_seeds(1, 2, 3, 4);
 
 /// A set while it is put together.
 #[derive(Default)]
@@ -136,6 +142,18 @@ impl<'a> ProcessSets<'a> {
             gathered.add(id);
         }
         Ok(self.set_id(&gathered, budget))
+    }
+
+    /// The set of some configurations.
+    pub fn set_of(&mut self, configs: Vec<Config>, budget: &mut Budget) -> SetId {
+        let mut gathered = std::mem::take(&mut self.scratch);
+        for config in configs {
+            gathered.add(self.moves.intern(config));
+        }
+        let id = self.set_id(&gathered, budget);
+        gathered.clear();
+        self.scratch = gathered;
+        id
     }
 
     pub fn members(&self, set: SetId) -> impl Iterator<Item = ConfigId> + '_ {
@@ -255,12 +273,23 @@ impl<'a> ProcessSets<'a> {
             classes.sort_unstable();
             classes.dedup();
             let all = || classes.iter().map(|&class| self.moves.class(class));
+            let look = |&member: &ConfigId| {
+                let config = self.moves.config(member);
+                let at = match config.at {
+                    At::Loc(at) => Some(at),
+                    At::Failed(_) => None,
+                };
+                LOOKS.hash_one((at, config.buffers.size()))
+            };
+            let looks = gathered.members.iter().map(look);
+            let look = looks.fold(0, u64::wrapping_add);
             self.summaries.push(Summary {
                 mask: members.words.iter().fold(0, |mask, word| mask | word),
                 len: gathered.members.len() as u32,
                 failed: all().any(|class| matches!(class.at, Some(At::Failed(_)))),
                 done: all().any(|class| class.done),
                 classes: ClassSetId(self.class_sets.insert_full(classes.into()).0 as u32),
+                look,
             });
         }
         SetId(id as u32)

@@ -4,6 +4,7 @@ use super::antichain::Antichain;
 use super::check::Check;
 use super::moves::{ChangeId, ConfigId, Interned, ViewId};
 use super::process::{ProcessSets, SetId};
+use super::symmetry::{Product, Symmetry};
 use super::{Budget, Ended};
 use crate::ids::ids;
 use crate::memory::step::{At, Config, initial_values};
@@ -30,8 +31,7 @@ pub struct SetSearch<'a> {
     pub kinds: Vec<ProcessSets<'a>>,
     /// By process.
     kind_of: Vec<usize>,
-    /// Groups of processes that can take each other's parts.
-    groups: Vec<Vec<ProcessId>>,
+    pub symmetry: Symmetry,
     memories: Interned<Box<[Value]>>,
     /// By memory and kind: what processes of the kind see.
     views: Vec<Box<[ViewId]>>,
@@ -99,9 +99,9 @@ impl<'a> SetSearch<'a> {
                 .iter()
                 .map(|&first| ProcessSets::new(search.stepper, program.process(first)))
                 .collect(),
-            groups: match symmetry {
-                true => program.interchangeable(),
-                false => Vec::new(),
+            symmetry: match symmetry {
+                true => Symmetry::new(search.stepper),
+                false => Symmetry::default(),
             },
             memories: Interned::default(),
             views: Vec::new(),
@@ -134,6 +134,11 @@ impl<'a> SetSearch<'a> {
     /// The sets of a process.
     pub fn kind(&self, process: ProcessId) -> &ProcessSets<'a> {
         &self.kinds[self.kind_of[process.index()]]
+    }
+
+    /// Two processes share their sets.
+    pub fn is_same_kind(&self, one: ProcessId, other: ProcessId) -> bool {
+        self.kind_of[one.index()] == self.kind_of[other.index()]
     }
 
     /// The same, to learn more about them, and what there is for it.
@@ -206,7 +211,7 @@ impl<'a> SetSearch<'a> {
                 let (kind, budget) = self.learn(process);
                 *set = kind.close(*set, view, budget)?;
             }
-            self.add(id, sets, None)?;
+            self.add(Product { sets, memory: id }, None)?;
             let next = (0..memory.len()).find(|&at| memory[at] < *ranges[at].end());
             let Some(next) = next.filter(|_| !self.is_over()) else {
                 return Ok(());
@@ -234,8 +239,8 @@ impl<'a> SetSearch<'a> {
                     writer,
                     change,
                 };
-                let (memory, sets) = self.after(parent, after)?;
-                self.add(memory, sets, Some(parent))?;
+                let product = self.after(parent, after)?;
+                self.add(product, Some(parent))?;
                 // What is left to do here, a state that covers this one does as well.
                 if self.head(state).covered || self.is_over() {
                     return Ok(());
@@ -246,7 +251,7 @@ impl<'a> SetSearch<'a> {
     }
 
     /// The memory and the sets after a write that leads its writer to a set.
-    pub fn after(&mut self, write: Parent, set: SetId) -> Result<(MemoryId, Vec<SetId>), Ended> {
+    pub fn after(&mut self, write: Parent, set: SetId) -> Result<Product, Ended> {
         let before = self.head(write.state).memory;
         let memory = self.written(before, write.writer, write.change);
         let mut sets = self.sets(write.state).to_vec();
@@ -259,34 +264,15 @@ impl<'a> SetSearch<'a> {
                 *set = kind.close(*set, view, budget)?;
             }
         }
-        Ok((memory, sets))
-    }
-
-    /// For each process, who takes its part when the sets of interchangeable processes are
-    /// sorted.
-    pub fn sorted(&self, sets: &[SetId]) -> Vec<ProcessId> {
-        let mut order: Vec<ProcessId> = self.processes().collect();
-        for group in &self.groups {
-            let mut sorted = group.clone();
-            sorted.sort_by_key(|process| sets[process.index()]);
-            for (process, other) in group.iter().zip(sorted) {
-                order[process.index()] = other;
-            }
-        }
-        order
+        Ok(Product { sets, memory })
     }
 
     /// Keeps a state and judges it, unless another covers it.
-    fn add(
-        &mut self,
-        memory: MemoryId,
-        mut sets: Vec<SetId>,
-        parent: Option<Parent>,
-    ) -> Result<(), Ended> {
-        if !self.groups.is_empty() {
-            let order = self.sorted(&sets);
-            sets = order.iter().map(|process| sets[process.index()]).collect();
-        }
+    fn add(&mut self, product: Product, parent: Option<Parent>) -> Result<(), Ended> {
+        let Product { sets, memory } = match self.symmetry.is_trivial() {
+            true => product,
+            false => self.representative(product)?.0,
+        };
         self.budget.spend(8)?;
         let hash = self.hasher.hash_one((memory, &sets));
         let known = self.met.find(hash, |&other| {
@@ -386,7 +372,7 @@ impl<'a> SetSearch<'a> {
         Ok(None)
     }
 
-    fn memory_id(&mut self, memory: Box<[Value]>) -> MemoryId {
+    pub fn memory_id(&mut self, memory: Box<[Value]>) -> MemoryId {
         let (id, new) = self.memories.insert_full(memory);
         if new {
             let memory = &self.memories[id];
@@ -442,15 +428,19 @@ impl<'a> SetSearch<'a> {
         self.with_parts_changed(all).into_iter().collect()
     }
 
-    /// States, and what becomes of them when interchangeable processes take each other's
-    /// parts.
+    /// States, and what exchanges make of them.
     fn with_parts_changed(&self, mut all: BTreeSet<Snapshot>) -> BTreeSet<Snapshot> {
-        let pairs = || self.groups.iter().flat_map(|group| group.windows(2));
         let mut new: Vec<Snapshot> = all.iter().cloned().collect();
         while let Some(state) = new.pop() {
-            for pair in pairs() {
-                let mut other = state.clone();
-                other.configs.swap(pair[0].index(), pair[1].index());
+            for exchange in self.symmetry.exchanges() {
+                let mut other = Snapshot {
+                    memory: exchange.memory(&state.memory),
+                    ..state.clone()
+                };
+                for (process, config) in self.processes().zip(&state.configs) {
+                    let config = exchange.config(self.search.stepper, process, config);
+                    other.configs[exchange.process(process).index()] = Arc::new(config);
+                }
                 if all.insert(other.clone()) {
                     new.push(other);
                 }

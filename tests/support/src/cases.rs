@@ -1,6 +1,7 @@
 //! Random programs and plain explorations.
 
 use crate::oracle::generate::{self, Options};
+use crate::templates;
 use fencesmith::lang::ast::Ast;
 use fencesmith::lang::parser::parse;
 use fencesmith::lang::resolve::resolve;
@@ -19,7 +20,15 @@ pub struct Case {
 
 /// The random program of a seed.
 pub fn case(seed: u64, options: &Options) -> Case {
-    let text = generate::program(seed, options);
+    compiled(generate::program(seed, options))
+}
+
+/// The random program of a seed whose processes are instances of one template.
+pub fn template_case(seed: u64) -> Case {
+    compiled(templates::program(seed))
+}
+
+fn compiled(text: String) -> Case {
     let source = Source::new("random.fen", text.clone());
     let ast = parse(&source).expect("generated programs parse");
     let symbols = resolve(&ast).expect("generated programs resolve");

@@ -6,6 +6,7 @@ pub mod foreign;
 pub mod oracle;
 pub mod programs;
 pub mod random;
+pub mod templates;
 
 use std::path::Path;
 
