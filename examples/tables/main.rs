@@ -1,6 +1,8 @@
 //! Regenerates the tables in `results/`: `make tables`, or `make tables ONLY=table2` for one.
 
 mod compare;
+mod cpu;
+mod growth;
 mod optimal;
 mod suite;
 mod table1;
@@ -36,6 +38,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::fs::create_dir_all(results.join("plots"))?;
         for (name, text) in compare::files(root)? {
             write(name, &text)?;
+        }
+    }
+    if wanted("growth") {
+        std::fs::create_dir_all(results.join("plots"))?;
+        for (name, text) in growth::files(root)? {
+            write(&name, &text)?;
         }
     }
     if wanted("suite") {
@@ -81,6 +89,8 @@ fn readme() -> Result<String, Box<dyn Error>> {
          took to find it |\n\
          | [suite.md](suite.md) | the same, one line a program, beside the size of the program \
          and what was published about it |\n\
+         | [growth.md](growth.md) | states and time against the number of processes, with and \
+         without each reduction |\n\
          | [performance.md](performance.md) | speed and memory, as measured by `make bench` and \
          `make bench-peers`; written by hand |\n\n\
          - tool: fencesmith {}\n\

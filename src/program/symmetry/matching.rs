@@ -228,9 +228,10 @@ impl Exchange {
                 };
                 let both =
                     |one, two| self.maps(left, one, &becomes) && self.maps(right, two, &becomes);
-                let logical = matches!(op, BinaryOp::And | BinaryOp::Or);
-                // The order of conditions does not matter where none of them can fail.
-                let total = || logical && cannot_fail(from);
+                use BinaryOp::{And, Equal, NotEqual, Or};
+                let symmetric = matches!(op, And | Or | Equal | NotEqual);
+                // The order does not matter where neither side can fail.
+                let total = || symmetric && cannot_fail(from);
                 op == other
                     && (both(other_left, other_right) || total() && both(other_right, other_left))
             }

@@ -41,15 +41,16 @@ const OTHERS: [&str; 6] = [
     "havoc r in 0..=n;",
 ];
 
+/// The last two tell them apart.
 const PROPERTIES: [&str; 9] = [
     "mutex here;",
     "forbid p[0].r == 1 && p[1].r == 0;",
-    "forbid p[0].r == 1;",
+    "forbid a[0] == 1 && a[1] == 0;",
     "invariant p[0].r != p[1].r || x == n;",
     "final x == n || p[0].s == p[1].s;",
     "final p[0].b || p[1].b;",
     "forbid x == n && p at here;",
-    "forbid a[0] == a[1] && p[0] at here;",
+    "forbid a[0] == 0 && p[0] at here;",
     "forbid p[0] at here && p[1].s == n;",
 ];
 
@@ -80,9 +81,11 @@ pub fn program(seed: u64) -> String {
     if random.chance(40) {
         body = format!("    while (true) {{\n{body}    }}\n");
     }
-    let [x, r, s] = [(); 3].map(|()| random.pick(&["n", "n", "0", "1"]));
-    let r = if random.chance(40) { "i" } else { r };
-    let properties = [(); 2].map(|()| random.pick(&PROPERTIES));
+    let start = |random: &mut Random| if random.chance(odd) { "1" } else { "n" };
+    let [x, s] = [(); 2].map(|()| start(&mut random));
+    let r = if random.chance(40) { "i" } else { "n" };
+    let known = PROPERTIES.len() - if random.chance(80) { 2 } else { 0 };
+    let properties = [(); 2].map(|()| random.pick(&PROPERTIES[..known]));
     format!(
         "const n = {n};\n\
          shared int[0..=n] x = {x}, y = n;\n\
