@@ -34,8 +34,8 @@ impl Turn {
     /// The next turn, with more of everything.
     pub fn next(self) -> Turn {
         Turn {
-            states: self.states.saturating_mul(8),
-            work: self.work.saturating_mul(8),
+            states: self.states.saturating_mul(3),
+            work: self.work.saturating_mul(3),
         }
     }
 }
