@@ -232,6 +232,26 @@ fn a_bound_that_is_too_small_is_no_proof() {
 }
 
 #[test]
+fn limits_end_a_search_by_sets() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["--max-states", "1000"], "the limit on states was reached"),
+        (&["--max-states", "0"], "the limit on states was reached"),
+        (&["--timeout", "0"], "the time limit was reached"),
+        (&["--max-memory", "100K"], "the limit on memory was reached"),
+        (&["--max-memory", "1"], "the limit on memory was reached"),
+    ];
+    for (options, reason) in cases {
+        let options = [options, &["--search", "sets"][..]].concat();
+        let ran = verify(&algorithm("mutex/bakery-3"), "sc", 1, &options);
+        assert_eq!(ran.code, 3, "{options:?}: {ran:?}");
+        assert!(ran.stdout.contains(reason), "{options:?}: {ran:?}");
+        assert!(ran.stdout.contains(" writes, "), "{options:?}: {ran:?}");
+    }
+    let ran = verify(&algorithm("mutex/bakery-3"), "sc", 1, &["--search", "sets"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+#[test]
 fn limits_end_a_run_with_what_is_known() {
     let cases: &[(&[&str], &str)] = &[
         (&["--max-states", "1000"], "the limit on states was reached"),
@@ -251,7 +271,8 @@ fn limits_end_a_run_with_what_is_known() {
     ];
     for (options, reason) in cases {
         for threads in ["1", "2"] {
-            let options = [options, &["--threads", threads][..]].concat();
+            let plain = ["--search", "plain", "--threads", threads];
+            let options = [options, &plain[..]].concat();
             let filter = algorithm("mutex/filter-3");
             let ran = verify(&filter, "pso", 3, &options);
             assert_eq!(ran.code, 3, "{options:?}: {ran:?}");
@@ -262,7 +283,8 @@ fn limits_end_a_run_with_what_is_known() {
                 "{options:?}: {ran:?}"
             );
         }
-        let options = [options, &["--format", "json"][..]].concat();
+        let plain = ["--search", "plain", "--format", "json"];
+        let options = [options, &plain[..]].concat();
         let report = &json(&verify(&algorithm("mutex/filter-3"), "pso", 3, &options))[0];
         assert_eq!(report["outcome"], "inconclusive");
         assert!(

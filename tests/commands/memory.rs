@@ -19,7 +19,7 @@ fn a_control_group_limits_memory() {
         .arg(&group.0)
         .arg(env!("CARGO_BIN_EXE_fencesmith"))
         .args(["verify", &algorithm("mutex/filter-3"), "--model", "pso"])
-        .args(["--abs", "exact", "--bound", "6"])
+        .args(["--abs", "exact", "--bound", "6", "--search", "plain"])
         .output()
         .expect("there is a shell");
     let text = String::from_utf8_lossy(&output.stdout);

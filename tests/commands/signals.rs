@@ -109,7 +109,7 @@ fn while_a_program_is_searched() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let filter = algorithm("mutex/filter-3");
         let arguments = ["verify", &filter, "--model", "pso", "--abs", "exact"];
-        let limits = ["--bound", "6", "--max-memory", "6G"];
+        let limits = ["--bound", "6", "--max-memory", "6G", "--search", "plain"];
         let mut child = start(&[&arguments[..], &limits].concat());
         std::thread::sleep(Duration::from_millis(700));
         send(signal, &child);
@@ -129,7 +129,7 @@ fn while_a_program_is_searched() {
 fn progress_leaves_the_terminal() {
     let filter = algorithm("mutex/filter-3");
     let long = [
-        "verify", &filter, "--model", "pso", "--abs", "exact", "--bound", "6",
+        "verify", &filter, "--model", "pso", "--abs", "exact", "--bound", "6", "--search", "plain",
     ];
     let sweep = [
         "sweep",

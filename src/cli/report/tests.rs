@@ -221,7 +221,7 @@ const HOSTILE: &str =
 
 /// The same results with markup in every text and name that is not one of a fixed list.
 fn hostile(value: &mut Json) {
-    const FIXED: [&str; 12] = [
+    const FIXED: [&str; 13] = [
         "schema",
         "command",
         "config",
@@ -229,6 +229,7 @@ fn hostile(value: &mut Json) {
         "mode",
         "abstraction",
         "engine",
+        "search",
         "outcome",
         "optimality",
         "position",

@@ -301,9 +301,9 @@ impl<'a> SetSearch<'a> {
             return Ok(());
         }
         self.budget.bytes += (8 * sets.len() + 24) as u64;
+        self.budget.check_states(self.kept + 1)?;
         self.kept += 1;
         self.search.monitor.report(self.kept, self.depth);
-        self.budget.check_states(self.kept)?;
         self.depth = self.depth.max(u64::from(depth));
         let size = (sets.iter().zip(self.processes()))
             .map(|(&set, process)| u64::from(self.kind(process).summary(set).len))
