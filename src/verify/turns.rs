@@ -17,25 +17,23 @@ use crate::space::{End, Exploration, Goal, Search, SetOptions, explore, explore_
 pub struct Turn {
     /// States that the plain search may find.
     states: u64,
-    /// What the search by sets may do: steps of configurations, and comparisons.
-    work: u64,
 }
+
+/// What the search by sets may do for each state that the plain search may find, in steps of
+/// configurations and comparisons of sets: about ten times as much, in time.
+const WORK: u64 = 80;
 
 /// States by which threads together may overrun a limit, or stop before it.
 const SLACK: u64 = 1 << 16;
 
 impl Turn {
-    /// About as much time for both, except that the plain search is first given hardly any.
-    pub const FIRST: Turn = Turn {
-        states: 100_000,
-        work: 8_000_000,
-    };
+    /// The plain search takes hardly any time for these.
+    pub const FIRST: Turn = Turn { states: 100_000 };
 
     /// The next turn, with more of everything.
     pub fn next(self) -> Turn {
         Turn {
             states: self.states.saturating_mul(3),
-            work: self.work.saturating_mul(3),
         }
     }
 }
@@ -80,10 +78,12 @@ fn in_turn(search: &Search, symmetry: bool, turn: Turn) -> Option<(Exploration, 
     if !wants_more && !is_out {
         return Some((plain, SearchKind::Plain));
     }
-    let sets = match is_out {
-        true => by_sets(search, symmetry, u64::MAX),
-        false => by_sets(search, symmetry, turn.work),
+    // Who has few states to spend has not much time, either; more memory is not to be had.
+    let states = match is_out {
+        true => most,
+        false => turn.states,
     };
+    let sets = by_sets(search, symmetry, states.saturating_mul(WORK));
     match sets {
         Some(sets) if !out_of_room(&sets) => Some((sets, SearchKind::Sets)),
         None if !is_out => None,
