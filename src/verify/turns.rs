@@ -23,6 +23,10 @@ pub struct Turn {
 /// configurations and comparisons of sets: about ten times as much, in time.
 const WORK: u64 = 80;
 
+/// Configurations of one process that the search by sets may meet while it takes turns: with
+/// more, sets are so large that there is nothing to gain.
+const CONFIGURATIONS: usize = 4096;
+
 /// States by which threads together may overrun a limit, or stop before it.
 const SLACK: u64 = 1 << 16;
 
@@ -49,10 +53,17 @@ pub fn explored(
     let choice = matches!(search.goal, Goal::FirstViolation) && !search.stepper.memory.merges();
     match options.search {
         SearchKind::Auto if choice => in_turn(search, options.symmetry, turn),
-        SearchKind::Sets if choice => match by_sets(search, options.symmetry, u64::MAX) {
-            Some(found) => Some((found, SearchKind::Sets)),
-            None => plain(),
-        },
+        SearchKind::Sets if choice => {
+            let unlimited = SetOptions {
+                symmetry: options.symmetry,
+                most_work: u64::MAX,
+                most_configurations: usize::MAX,
+            };
+            match explore_sets(search, unlimited) {
+                Some(found) => Some((found, SearchKind::Sets)),
+                None => plain(),
+            }
+        }
         _ => plain(),
     }
 }
@@ -83,21 +94,18 @@ fn in_turn(search: &Search, symmetry: bool, turn: Turn) -> Option<(Exploration, 
         true => most,
         false => turn.states,
     };
-    let sets = by_sets(search, symmetry, states.saturating_mul(WORK));
+    let limited = SetOptions {
+        symmetry,
+        most_work: states.saturating_mul(WORK),
+        most_configurations: CONFIGURATIONS,
+    };
+    let sets = explore_sets(search, limited);
     match sets {
         Some(sets) if !out_of_room(&sets) => Some((sets, SearchKind::Sets)),
         None if !is_out => None,
         _ if is_out => Some((plain, SearchKind::Plain)),
         _ => Some((explore(search), SearchKind::Plain)),
     }
-}
-
-fn by_sets(search: &Search, symmetry: bool, most_work: u64) -> Option<Exploration> {
-    let options = SetOptions {
-        symmetry,
-        most_work,
-    };
-    explore_sets(search, options)
 }
 
 /// More time would not help.

@@ -40,6 +40,7 @@ fn options(symmetry: bool) -> SetOptions {
     SetOptions {
         symmetry,
         most_work: u64::MAX,
+        most_configurations: usize::MAX,
     }
 }
 

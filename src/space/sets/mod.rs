@@ -44,6 +44,8 @@ struct Budget<'a> {
     bytes: u64,
     /// The work at which it is given up.
     most_work: u64,
+    /// The configurations of one process at which it is given up.
+    most_configurations: usize,
     /// The work at which the limits are looked at again.
     next_look: u64,
 }
@@ -88,7 +90,15 @@ impl Budget<'_> {
     /// The trace to a violation is looked for even if there is hardly any time left.
     fn allow_trace(&mut self) {
         self.limits = self.limits.with_grace();
-        self.most_work = u64::MAX;
+        (self.most_work, self.most_configurations) = (u64::MAX, usize::MAX);
+    }
+
+    /// Fails if a process has more configurations than sets of them are good for.
+    fn check_configurations(&self, configurations: usize) -> Result<(), Ended> {
+        match configurations > self.most_configurations {
+            true => Err(Ended::GivenUp),
+            false => Ok(()),
+        }
     }
 
     /// Fails if there are more states than may be.
@@ -116,6 +126,8 @@ pub struct SetOptions {
     pub symmetry: bool,
     /// Steps of single configurations and comparisons of states after which it is given up.
     pub most_work: u64,
+    /// Configurations of one process after which it is given up.
+    pub most_configurations: usize,
 }
 
 /// Searches until nothing new is found, there is a violation (unless all states are wanted),
@@ -124,6 +136,7 @@ pub fn explore(search: &Search, options: SetOptions) -> Option<Exploration> {
     let SetOptions {
         symmetry,
         most_work,
+        most_configurations,
     } = options;
     let budget = Budget {
         limits: search.limits.clone(),
@@ -131,6 +144,7 @@ pub fn explore(search: &Search, options: SetOptions) -> Option<Exploration> {
         work: 0,
         bytes: 0,
         most_work,
+        most_configurations,
         next_look: Budget::PACE.min(most_work),
     };
     let mut sets = SetSearch::new(search, budget, symmetry);

@@ -206,6 +206,7 @@ impl<'a> ProcessSets<'a> {
             budget.spend(1)?;
             // There are at least as many states as configurations of one process.
             budget.check_states(gathered.members.len() as u64)?;
+            budget.check_configurations(self.moves.configs().len())?;
             self.moves.each(member, view, budget, |change, id| {
                 if change.is_none() {
                     gathered.add(id);
