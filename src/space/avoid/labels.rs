@@ -17,7 +17,7 @@ pub struct Labels<'a> {
     psi: FormulaId,
     /// How often a transition was taken into account.
     pub updates: u64,
-    /// Whether ψ is known, or why it is not.
+    /// Whether ψ is known, or why it is not, once the states were labelled.
     pub(super) outcome: Result<(), Unlabelled>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// The sets of fences with which no error is reached.
+    /// The sets of fences with which no error is reached, once the states were labelled.
     pub fn psi(&self) -> Result<FormulaId, Unlabelled> {
         self.outcome.map(|()| self.psi)
     }

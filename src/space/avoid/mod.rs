@@ -36,7 +36,7 @@ mod search;
 mod table;
 
 pub use labels::{Labels, Unlabelled};
-pub(super) use search::{Nodes, label};
+pub(super) use search::Nodes;
 
 use super::context::Context;
 use super::initial::for_each_initial;
@@ -47,9 +47,9 @@ use super::search::{Coverage, End, Exploration, Scope, Statistics, Unfinished};
 use super::successors::{SuccessorCache, Tag};
 
 /// Labels the states of a model that keeps them apart.
-pub fn explore<const N: usize>(
+pub(super) fn explore<const N: usize>(
     context: Context,
-    all: &mut [Labels],
+    labels: &mut [Labels],
     scope: Scope,
 ) -> Result<Exploration, Overflow> {
     let mut nodes = Distinct::<N> {
@@ -58,22 +58,47 @@ pub fn explore<const N: usize>(
         judge: Judge::new(context),
         reached_final: false,
     };
-    let mut exploration = None;
-    for labels in all {
-        let (end, statistics) = nodes.label(context, labels, scope)?;
-        exploration.get_or_insert(Exploration {
-            end,
-            statistics,
-            coverage: Coverage {
-                reached_final: nodes.reached_final,
-                unreached: context.interner.unreached(),
-            },
-            no_room: false,
-            violation: None,
-            snapshots: Vec::new(),
-        });
+    let mut initial = Vec::new();
+    let collected = for_each_initial(&context, &mut |state| {
+        initial.push(context.pack(state)?);
+        Ok(())
+    });
+    let (end, statistics) = match End::of(collected.map(|()| End::Exhausted))? {
+        End::Exhausted => label(&context, &mut nodes, &initial, labels, scope)?,
+        end => (end, Statistics::default()),
+    };
+    Ok(Exploration {
+        end,
+        statistics,
+        coverage: Coverage {
+            reached_final: nodes.reached_final,
+            unreached: context.interner.unreached(),
+        },
+        no_room: false,
+        violation: None,
+        snapshots: Vec::new(),
+    })
+}
+
+/// Computes labels for the nodes of a graph, one set of them after another. The first decides
+/// how that ends and what it took; without it the others are of no use.
+pub(super) fn label<const N: usize>(
+    context: &Context,
+    nodes: &mut impl Nodes<N>,
+    initial: &[State<N>],
+    labels: &mut [Labels],
+    scope: Scope,
+) -> Result<(End, Statistics), Overflow> {
+    let (first, others) = labels
+        .split_first_mut()
+        .expect("there are labels to compute");
+    let found = search::label(context, nodes, initial, first, scope)?;
+    if first.psi().is_ok() {
+        for labels in others {
+            search::label(context, nodes, initial, labels, scope)?;
+        }
     }
-    Ok(exploration.expect("there are labels to compute"))
+    Ok(found)
 }
 
 /// Every state is a node.
@@ -82,25 +107,6 @@ struct Distinct<'a, const N: usize> {
     cache: SuccessorCache<'a, N>,
     judge: Judge<'a, N>,
     reached_final: bool,
-}
-
-impl<const N: usize> Distinct<'_, N> {
-    fn label(
-        &mut self,
-        context: Context,
-        labels: &mut Labels,
-        scope: Scope,
-    ) -> Result<(End, Statistics), Overflow> {
-        let mut initial = Vec::new();
-        let collected = for_each_initial(&context, &mut |state| {
-            initial.push(context.pack(state)?);
-            Ok(())
-        });
-        match End::of(collected.map(|()| End::Exhausted))? {
-            End::Exhausted => label(&context, self, &initial, labels, scope),
-            end => Ok((end, Statistics::default())),
-        }
-    }
 }
 
 impl<const N: usize> Nodes<N> for Distinct<'_, N> {

@@ -1,8 +1,7 @@
 //! The labelled search: level by level, by one thread.
 //!
-//! Formulas are shared by all labels, and an update takes less time than two threads would
-//! need to agree on them. The order of the search depends only on the program, so what it
-//! takes is the same for any number of threads.
+//! So formulas need no locks, and the order of the search depends on nothing but the program:
+//! what it takes is the same for any number of threads that found the states.
 
 use super::labels::{Labels, Unlabelled};
 use super::table::{Entry, LabelTable};
@@ -54,6 +53,8 @@ struct Labelling<'r, 'a, 'l, W, const N: usize> {
     next: Level<N>,
     arrivals: Vec<Arrival<N>>,
     successors: Vec<(State<N>, Tag)>,
+    /// How many nodes are in the level that is expanded.
+    level: usize,
     depth: u64,
     transitions: u64,
     pace: Pace,
@@ -83,6 +84,7 @@ pub fn label<W: Nodes<N>, const N: usize>(
         next: Level::new(),
         arrivals: Vec::new(),
         successors: Vec::new(),
+        level: 0,
         depth: 0,
         transitions: 0,
         pace: Pace::default(),
@@ -115,6 +117,7 @@ impl<W: Nodes<N>, const N: usize> Labelling<'_, '_, '_, W, N> {
         }
         while !self.next.is_empty() && !self.is_decided() {
             let level = std::mem::replace(&mut self.next, Level::new());
+            self.level = level.len();
             self.depth += 1;
             for node in level.states() {
                 self.expand(node)?;
@@ -243,7 +246,7 @@ impl<W: Nodes<N>, const N: usize> Labelling<'_, '_, '_, W, N> {
     }
 
     fn bytes(&self) -> u64 {
-        let waiting = self.next.len() * size_of::<State<N>>();
+        let waiting = (self.level + self.next.len()) * size_of::<State<N>>();
         self.table.bytes() + self.nodes.bytes() + waiting as u64
     }
 

@@ -13,7 +13,7 @@ use crate::space::search::{End, Scope, Unfinished};
 use crate::space::successors::Tag;
 
 impl<const N: usize> Run<'_, N> {
-    /// Computes the labels; how the first of them ended.
+    /// Computes labels; how that ended.
     pub(super) fn label(&mut self, labels: &mut [Labels], scope: Scope) -> End {
         let context = self.context;
         let mut nodes = Merged {
@@ -21,11 +21,8 @@ impl<const N: usize> Run<'_, N> {
             shards: &self.shards,
             worker: self.workers.first(),
         };
-        let ends = labels.iter_mut().map(|labels| {
-            let labelled = avoid::label(&context, &mut nodes, &self.starts, labels, scope);
-            labelled.expect("the search has met every component").0
-        });
-        ends.collect::<Vec<End>>()[0]
+        let labelled = avoid::label(&context, &mut nodes, &self.starts, labels, scope);
+        labelled.expect("the search has met every component").0
     }
 }
 
