@@ -2,7 +2,8 @@
 //! within one run: `make bench`.
 
 use fencesmith::infer::{
-    self, AllowedGaps, Conclusion, EngineKind, Inference, OrderingRules, Paths, PdPrevent,
+    self, AllowedGaps, Conclusion, EngineKind, InferOptions, Inference, OrderingRules, Paths,
+    PdPrevent,
 };
 use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
@@ -14,7 +15,7 @@ use fencesmith::words::grouped;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Graphs of more than a million states.
+/// Spaces of some hundred thousand states and more, which are labelled as a whole.
 const LABELLED: [(&str, usize); 3] = [("dek0", 1), ("pet0", 2), ("fast1c", 1)];
 
 /// What the eager engine may take for one program, end to end.
@@ -34,10 +35,10 @@ fn main() {
 }
 
 fn labelling(quick: bool) {
-    println!("labelling under PSO, fences behind stores\n");
+    println!("labelling whole spaces under PSO, fences behind stores\n");
     println!(
         "{:<22} {:>11} {:>12} {:>9} {:>9} {:>12}",
-        "graph", "states", "updates", "formulas", "seconds", "ns/update"
+        "space", "states", "updates", "formulas", "seconds", "ns/update"
     );
     for (name, k) in LABELLED.into_iter().take(if quick { 1 } else { 3 }) {
         let program = program(
@@ -48,7 +49,11 @@ fn labelling(quick: bool) {
         );
         for engine in [EngineKind::Points, EngineKind::Ordering] {
             let place = AllowedGaps::AfterStore;
-            let found = run(&program, Model::Pso, Abstraction::Fd { k }, engine, place);
+            let options = InferOptions {
+                whole: true,
+                ..options(&program, Model::Pso, Abstraction::Fd { k }, engine, place)
+            };
+            let found = infer::infer(&program, &options, &Monitor::default());
             let Some(labelling) = found.labelling else {
                 println!("{name} FD{k} {engine}: {:?}", found.conclusion);
                 continue;
@@ -87,7 +92,9 @@ fn end_to_end(quick: bool) {
             let timed = |engine| {
                 let begin = Instant::now();
                 let abstraction = Abstraction::Fd { k: 1 };
-                let found = run(&program, model, abstraction, engine, AllowedGaps::Anywhere);
+                let place = AllowedGaps::Anywhere;
+                let options = options(&program, model, abstraction, engine, place);
+                let found = infer::infer(&program, &options, &Monitor::default());
                 (found, begin.elapsed())
             };
             let ((lazy, lazy_took), (eager, eager_took)) =
@@ -134,18 +141,18 @@ fn end_to_end(quick: bool) {
     );
 }
 
-fn run(
+fn options(
     program: &Program,
     model: Model,
     abstraction: Abstraction,
     engine: EngineKind,
     place: AllowedGaps,
-) -> Inference {
+) -> InferOptions {
     let allowed = infer::allowed(program, place).into_iter();
-    let options = infer::InferOptions {
+    InferOptions {
         engine,
         ordering: ORDERING,
-        ..infer::InferOptions::new(
+        ..InferOptions::new(
             VerifyOptions {
                 threads: std::thread::available_parallelism().map_or(1, usize::from),
                 limits: Limits {
@@ -157,8 +164,7 @@ fn run(
             },
             allowed.map(|allowed| allowed.then_some(1)).collect(),
         )
-    };
-    infer::infer(program, &options, &Monitor::default())
+    }
 }
 
 /// The cost of the placement, if there is one.

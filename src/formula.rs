@@ -10,7 +10,7 @@ use indexmap::IndexSet;
 
 /// A formula among those of one [`Formulas`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FormulaId(u32);
+pub struct FormulaId(pub u32);
 
 pub const FALSE: FormulaId = FormulaId(0);
 pub const TRUE: FormulaId = FormulaId(1);

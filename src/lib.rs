@@ -76,6 +76,9 @@ pub mod memory;
 // Properties as predicates on states.
 pub mod property;
 
+// Formulas as interned decision diagrams.
+pub mod formula;
+
 // Which states a program can reach, and how.
 pub mod space;
 
@@ -90,9 +93,6 @@ pub mod verify;
 
 // All final states of a litmus test.
 pub mod litmus;
-
-// Formulas as interned decision diagrams.
-pub mod formula;
 
 // Where must the fewest fences go?
 pub mod infer;

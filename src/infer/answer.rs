@@ -71,12 +71,12 @@ pub enum Literal {
     },
 }
 
-/// What it took to label a state space.
+/// What it took to label a state space: the whole of it, or what matters to the formula.
 #[derive(Debug, Clone, Copy)]
 pub struct Labelling {
-    /// States of the whole space.
+    /// Under PD, of the whole space in any case.
     pub states: u64,
-    /// Transitions of the whole space.
+    /// Under PD, of the whole space in any case.
     pub transitions: u64,
     /// Different formulas.
     pub formulas: usize,
@@ -84,7 +84,7 @@ pub struct Labelling {
     pub nodes: usize,
     /// How often a transition was taken into account.
     pub updates: u64,
-    /// The time that labelling took, without building the space.
+    /// The time that it took, with finding the states.
     pub time: Duration,
 }
 

@@ -3,8 +3,8 @@
 //! Three engines answer. The `lazy` one never builds the state space of the unfenced
 //! program: it keeps demands ("one of these points must carry a fence"), verifies the
 //! cheapest set of fences that meets them, and learns a new demand from each counterexample.
-//! The `eager` ones build the whole space and label it with formulas, over fence points or
-//! over the ordering constraints of the original method. An engine judges sets of fences;
+//! The `eager` ones label the space of the unfenced program with formulas, over fence points
+//! or over the ordering constraints of the original method. An engine judges sets of fences;
 //! `placements` chooses among them, and every set that comes out has been verified.
 
 mod answer;
@@ -44,6 +44,9 @@ pub struct InferOptions {
     pub engine: EngineKind,
     /// How ordering constraints are read, by the engine that has them.
     pub ordering: OrderingRules,
+    /// Label the whole state space, what the formula has excluded already included, by the
+    /// engines that label it.
+    pub whole: bool,
     /// By fence point. All of them together must fit in 64 bits, times what the dearest
     /// kind of fence costs if kinds are looked for.
     pub costs: Costs,
@@ -71,6 +74,7 @@ impl InferOptions {
             verify,
             engine: EngineKind::Lazy,
             ordering: OrderingRules::default(),
+            whole: false,
             costs,
             all: None,
             why: false,
@@ -87,7 +91,7 @@ named_enum! {
     pub enum EngineKind: "engine" {
         /// Verify fenced programs and learn from counterexamples
         Lazy = "lazy",
-        /// Label the whole state space with formulas over fence points
+        /// Label the state space with formulas over fence points
         Points = "points",
         /// Label it with formulas over ordering constraints, as published
         Ordering = "ordering",

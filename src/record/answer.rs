@@ -279,6 +279,9 @@ pub struct InferConfig {
     /// The k that the answer rests on.
     pub k: Option<usize>,
     pub engine: EngineKind,
+    /// Whether the whole state space was labelled, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

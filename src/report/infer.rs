@@ -143,6 +143,7 @@ impl InferReport<'_> {
                 abstraction: self.found.abstraction.kind(),
                 k: self.found.abstraction.k(),
                 engine: self.options.engine,
+                whole: (self.options.engine != EngineKind::Lazy).then_some(self.options.whole),
                 paths: rules.map(|rules| rules.paths),
                 pd_prevent: rules.map(|rules| rules.pd_prevent),
                 place: self.request.place,

@@ -8,9 +8,9 @@
 //! everything that is reported, is the same for any number of threads: a shortest trace is
 //! chosen afterwards, by rules that know nothing of the order of discovery.
 
+pub mod avoid;
 mod breadth;
 mod context;
-mod graph;
 mod initial;
 mod intern;
 mod judge;
@@ -24,8 +24,9 @@ mod sets;
 mod successors;
 pub mod trace;
 
-pub use graph::{Edge, Graph, NodeId, Tag};
-pub use search::{Coverage, End, Exploration, Goal, Search, Statistics, explore};
+pub use search::{
+    Coverage, End, Exploration, Goal, Scope, Search, Statistics, explore, label_states,
+};
 pub use sets::{SetOptions, explore as explore_sets};
-pub use successors::Tagger;
+pub use successors::{Tag, Tagger};
 pub use trace::{Snapshot, Trace, TraceStep};

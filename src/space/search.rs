@@ -1,7 +1,7 @@
 //! What a search is, and what it finds.
 
+use super::avoid::{self, Labels};
 use super::context::Context;
-use super::graph::Graph;
 use super::intern::Interner;
 use super::layout::Overflow;
 use super::successors::Tagger;
@@ -32,8 +32,18 @@ pub enum Goal<'a> {
     AllStates,
     /// All states themselves, unpacked.
     Snapshots,
-    /// The graph of all states up to violations, with the tags of this tagger.
-    Graph(Tagger<'a>),
+    /// Labels for all states up to violations, with the tags of this tagger; see
+    /// [`label_states`].
+    Labels(Tagger<'a>, Scope),
+}
+
+/// Which states are labelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them.
+    Whole,
+    /// Those that matter to the formula, as far as it is known.
+    Relevant,
 }
 
 /// What a search found.
@@ -48,8 +58,6 @@ pub struct Exploration {
     pub violation: Option<(Violation, Option<Trace>)>,
     /// All states, if they were asked for; without those in which a statement failed.
     pub snapshots: Vec<Snapshot>,
-    /// The graph, if it was asked for and the search was exhaustive.
-    pub graph: Option<Graph>,
 }
 
 /// How a search ended.
@@ -159,7 +167,7 @@ impl<'a> Goal<'a> {
     /// The tagger of transitions.
     pub(super) fn tagger(&self) -> Option<Tagger<'a>> {
         match self {
-            Goal::Graph(tagger) => Some(*tagger),
+            Goal::Labels(tagger, _) => Some(*tagger),
             _ => None,
         }
     }
@@ -173,27 +181,20 @@ impl<'a> Goal<'a> {
     pub(super) fn wants_snapshots(&self) -> bool {
         matches!(self, Goal::Snapshots)
     }
-
-    /// The graph after an exhaustive search, if it was asked for; a limit in building it is
-    /// how the search ends.
-    pub(super) fn graph_after(
-        &self,
-        end: &mut End,
-        build: impl FnOnce() -> Result<Graph, StopReason>,
-    ) -> Option<Graph> {
-        if self.tagger().is_none() || *end != End::Exhausted {
-            return None;
-        }
-        let graph = build();
-        if let Err(reason) = graph {
-            end.cut_short(reason);
-        }
-        graph.ok()
-    }
 }
 
 /// Searches the state space of a program.
 pub fn explore(search: &Search) -> Exploration {
+    explore_labelled(search, &mut [])
+}
+
+/// Computes labels for the states of a program, one set of them after another; the first
+/// decides how the search ends and what it is said to have taken.
+pub fn label_states(search: &Search, labels: &mut [Labels]) -> Exploration {
+    explore_labelled(search, labels)
+}
+
+fn explore_labelled(search: &Search, labels: &mut [Labels]) -> Exploration {
     let program = search.stepper.program;
     let interner = Interner::new(program);
     loop {
@@ -208,11 +209,11 @@ pub fn explore(search: &Search) -> Exploration {
             layout: &layout,
         };
         let result = match layout.words {
-            1 => attempt::<1>(context),
-            2 => attempt::<2>(context),
-            3..=4 => attempt::<4>(context),
-            5..=16 => attempt::<16>(context),
-            _ => attempt::<64>(context),
+            1 => attempt::<1>(context, labels),
+            2 => attempt::<2>(context, labels),
+            3..=4 => attempt::<4>(context, labels),
+            5..=16 => attempt::<16>(context, labels),
+            _ => attempt::<64>(context, labels),
         };
         if let Ok(exploration) = result {
             return exploration;
@@ -220,10 +221,14 @@ pub fn explore(search: &Search) -> Exploration {
     }
 }
 
-fn attempt<const N: usize>(context: Context) -> Result<Exploration, Overflow> {
-    match context.search.stepper.memory.merges() {
-        true => merging::explore::<N>(context),
-        false => breadth::explore::<N>(context),
+fn attempt<const N: usize>(
+    context: Context,
+    labels: &mut [Labels],
+) -> Result<Exploration, Overflow> {
+    match context.search.goal {
+        _ if context.search.stepper.memory.merges() => merging::explore::<N>(context, labels),
+        Goal::Labels(_, scope) => avoid::explore::<N>(context, labels, scope),
+        _ => breadth::explore::<N>(context),
     }
 }
 
@@ -240,7 +245,6 @@ impl Exploration {
             no_room: false,
             violation: None,
             snapshots: Vec::new(),
-            graph: None,
         }
     }
 }

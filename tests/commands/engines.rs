@@ -67,6 +67,46 @@ fn lazy_and_points_find_the_same_placements() {
     }
 }
 
+/// The whole space has the states of the old tables, and the same formula and placements. What
+/// labelling takes depends on nothing but the program.
+#[test]
+fn the_whole_space_gives_the_same_answer() {
+    let common = ["--model", "pso", "--k", "1", "--all", "--formula"];
+    let with = |name: &str, more: &[&str]| {
+        let mut answer = answer(name, &[&common[..], more].concat());
+        assert!(answer["timing"].is_object());
+        answer["timing"] = Value::Null;
+        answer
+    };
+    let rows = [
+        ("paper/pet0", "points", "fd", 1_167, 303_108),
+        ("paper/pet0", "ordering", "fd", 976, 205_176),
+        ("paper/pet0", "points", "pd", 136_680, 136_680),
+        ("paper/fast1a", "ordering", "fd", 11_252, 68_221),
+    ];
+    for (name, engine, abstraction, relevant, all) in rows {
+        let with = |more: &[&str]| {
+            let engine = ["--engine", engine, "--abs", abstraction];
+            let place = ["--place", "after-store"];
+            with(name, &[&engine[..], &place, more].concat())
+        };
+        let (some, whole) = (with(&[]), with(&["--whole"]));
+        assert_eq!(some["stats"]["peak_states"], relevant, "{name} {engine}");
+        assert_eq!(whole["stats"]["peak_states"], all, "{name} {engine}");
+        assert_eq!(some["config"]["whole"], false);
+        assert_eq!(whole["config"]["whole"], true);
+        for field in ["outcome", "placement", "placements", "formula"] {
+            assert_eq!(some[field], whole[field], "{name} {engine} {field}");
+        }
+        for threads in ["1", "3"] {
+            let again = with(&["--threads", threads]);
+            assert_eq!(some, again, "{name} {engine}, {threads} threads");
+        }
+    }
+    let lazy = infer("paper/pet0", &["--whole"]);
+    assert_eq!(lazy.code, 2, "{lazy:?}");
+}
+
 /// Published for Peterson's algorithm: under TSO suboptimal at k = 0 and 1, optimal at 2.
 #[test]
 fn peterson_under_tso_needs_a_head_of_two() {

@@ -3,4 +3,5 @@
 
 mod certificate;
 mod exhaustive;
+mod labelling;
 mod refinement;

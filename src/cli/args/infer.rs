@@ -61,6 +61,11 @@ pub struct Infer {
     /// Show the formula whose solutions are the placements (engines points and ordering)
     #[arg(long)]
     pub formula: bool,
+    /// Label the whole state space, and with it the states that fences which are known to be
+    /// too few would reach: the same formula and placements, and the state counts of the
+    /// papers, in more time (engines points and ordering)
+    #[arg(long)]
+    pub whole: bool,
     /// Which fences enforce an ordering (engine ordering)
     #[arg(long, value_name = "PATHS", default_value = "all")]
     pub paths: Paths,

@@ -61,6 +61,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
                 paths: args.paths,
                 pd_prevent: args.pd_prevent,
             },
+            whole: args.whole,
             all: args.all,
             why: true,
             most_nodes: args.max_formula_nodes,
@@ -136,6 +137,11 @@ fn check(args: &args::Infer) -> Result<(), Failure> {
     if args.formula && lazy {
         return Err(Failure::message(
             "--formula goes with --engine points or ordering: the lazy engine has no formula",
+        ));
+    }
+    if args.whole && lazy {
+        return Err(Failure::message(
+            "--whole goes with --engine points or ordering: the lazy engine labels nothing",
         ));
     }
     if args.kind_cost.is_some() && args.kinds == KindsName::Full {

@@ -1,19 +1,12 @@
 //! Inference by avoid formulas.
 //!
-//! The whole state space is built and every state labelled with a formula that says which
-//! fences keep it from being reached: the greatest fixed point of
-//!
-//! ```text
-//! L(initial) = false
-//! L(σ)       = ⋀ over transitions t = (μ → σ) of  L(μ) ∨ prevent(t)
-//! ```
-//!
-//! The label of the one node that stands for all errors is ψ: the fence sets that satisfy
-//! it make the program correct. What prevents a transition is for [`points`] or
-//! [`ordering`] to say. The cheapest and the minimal sets are found as in the lazy engine,
-//! with ψ in place of the verifier; what comes out of it is verified all the same. Nothing
-//! is learned about the exact model, so a placement is at best optimal under the
-//! abstraction.
+//! The states of the unfenced program are labelled with formulas that say which fences keep
+//! them from being reached ([`avoid`](crate::space::avoid)); the conjunction of the labels of
+//! all errors is ψ: the fence sets that satisfy it make the program correct. What prevents a
+//! transition is for [`points`] or [`ordering`] to say. The cheapest and the minimal sets are
+//! found as in the lazy engine, with ψ in place of the verifier; what comes out of it is
+//! verified all the same. Nothing is learned about the exact model, so a placement is at best
+//! optimal under the abstraction.
 
 mod ordering;
 mod points;
@@ -21,13 +14,12 @@ mod points;
 use super::placements::{Engine, Round};
 use super::run::InferenceRun;
 use super::{Conclusion, EngineKind, Formula, Labelling, Literal, Obstacle, Unfixable};
-use crate::formula::{FALSE, FormulaId, Formulas, TRUE, TooLarge};
-use crate::limits::{Limits, Monitor, Pace};
+use crate::formula::{FormulaId, Formulas, TooLarge};
 use crate::memory::{Abstraction, Semantics};
 use crate::program::{PointId, PointSet, Program, Property};
-use crate::space::{End, Exploration, Goal, Graph, Search, Tagger, explore};
+use crate::space::avoid::{Labels, Unlabelled};
+use crate::space::{End, Goal, Scope, Search, Tagger, label_states};
 use crate::verify::{Inconclusive, Verdict};
-use std::collections::VecDeque;
 use std::time::Instant;
 
 /// The engine: the label of the errors, and what it has demanded so far.
@@ -40,20 +32,10 @@ pub struct Eager<'w, 'a> {
     demands: Vec<PointSet>,
 }
 
-/// A state space to label, and what prevents its transitions.
-pub struct LabellingProblem {
-    pub graph: Graph,
-    /// Over the allowed points: for placements.
-    pub over_points: Prevention,
-    /// Over ordering constraints: for people to read, if they want to.
-    pub over_constraints: Option<Prevention>,
-}
-
-/// What prevents transitions, as formulas over some variables.
-pub struct Prevention {
+/// A formula that says which fences are enough.
+pub struct AvoidFormula {
     pub formulas: Formulas,
-    /// By the tag of the transition.
-    pub by_tag: Vec<FormulaId>,
+    pub psi: FormulaId,
     /// What the variables are.
     pub variables: Vec<Literal>,
 }
@@ -64,7 +46,10 @@ const MOST_REPORTED: usize = 100_000;
 impl<'w, 'a> Eager<'w, 'a> {
     /// Builds and labels the state space; or says why not.
     pub fn new(run: &'w mut InferenceRun<'a>) -> Result<Eager<'w, 'a>, Obstacle> {
-        let (formulas, psi) = Eager::label(run)?;
+        let AvoidFormula { formulas, psi, .. } = match run.options.engine {
+            EngineKind::Ordering => ordering::label(run)?,
+            _ => points::label(run)?,
+        };
         Ok(Eager {
             points: run.allowed().into_iter().collect(),
             run,
@@ -72,39 +57,6 @@ impl<'w, 'a> Eager<'w, 'a> {
             psi,
             demands: Vec::new(),
         })
-    }
-
-    fn label(run: &mut InferenceRun) -> Result<(Formulas, FormulaId), Obstacle> {
-        let before = (run.states, run.transitions);
-        let LabellingProblem {
-            graph,
-            over_points: mut prevention,
-            over_constraints,
-        } = match run.options.engine {
-            EngineKind::Ordering => ordering::prepare(run)?,
-            _ => points::prepare(run)?,
-        };
-        let limits = &run.options.verify.limits;
-        let begin = Instant::now();
-        let (psi, updates) = label(&graph, &mut prevention, limits, run.monitor)?;
-        run.labelling = Some(Labelling {
-            states: run.states - before.0,
-            transitions: run.transitions - before.1,
-            formulas: prevention.formulas.count(),
-            nodes: prevention.formulas.nodes(),
-            updates,
-            time: begin.elapsed(),
-        });
-        if run.options.formula {
-            run.formula = match over_constraints {
-                None => clauses(&prevention, psi),
-                Some(mut prevention) => {
-                    let psi = label(&graph, &mut prevention, limits, run.monitor).ok();
-                    psi.and_then(|(psi, _)| clauses(&prevention, psi))
-                }
-            };
-        }
-        Ok((prevention.formulas, psi))
     }
 
     fn satisfies(&self, fences: &PointSet) -> bool {
@@ -188,13 +140,14 @@ impl<'a> Engine<'a> for Eager<'_, 'a> {
     }
 }
 
-/// Explores a program completely, for its graph.
-pub fn explore_all(
+/// Computes labels for the states of a program; fails if the first of them are cut short.
+fn label_program(
     run: &mut InferenceRun,
     program: &Program,
     labelled: bool,
     tagger: Tagger,
-) -> Result<Graph, Obstacle> {
+    labels: &mut [Labels],
+) -> Result<(), Obstacle> {
     let options = &run.options.verify;
     run.monitor.say("building the state space");
     let semantics = Semantics {
@@ -203,92 +156,74 @@ pub fn explore_all(
     };
     let mut stepper = semantics.stepper(program);
     stepper.labelled = labelled;
-    let Exploration {
-        end,
-        statistics,
-        graph,
-        ..
-    } = explore(&Search {
+    let scope = match run.options.whole {
+        true => Scope::Whole,
+        false => Scope::Relevant,
+    };
+    let begin = Instant::now();
+    let search = Search {
         stepper: &stepper,
-        goal: Goal::Graph(tagger),
+        goal: Goal::Labels(tagger, scope),
         deadlock: false,
         limits: &options.limits,
         monitor: run.monitor,
         threads: options.threads,
-    });
-    run.count(statistics.states, statistics.transitions);
-    match (end, graph) {
-        (End::Limit(reason), _) => Err(Obstacle::Limit(reason)),
-        (_, graph) => Ok(graph.expect("an exhaustive search has a graph")),
-    }
-}
-
-/// A formula as its clauses, unless there are too many to read.
-fn clauses(prevention: &Prevention, formula: FormulaId) -> Option<Formula> {
-    let solutions = prevention.formulas.solutions(formula, MOST_REPORTED)?.len();
-    let clauses = prevention.formulas.clauses(formula, MOST_REPORTED)?;
-    let literals = |clause: Vec<usize>| -> Vec<Literal> {
-        let mut literals: Vec<Literal> = clause
-            .into_iter()
-            .map(|index| prevention.variables[index])
-            .collect();
-        literals.sort();
-        literals
     };
-    Some(Formula {
-        clauses: clauses.into_iter().map(literals).collect(),
-        solutions,
-    })
+    let exploration = label_states(&search, labels);
+    let statistics = exploration.statistics;
+    run.count(statistics.states, statistics.transitions);
+    if let End::Limit(reason) = exploration.end {
+        return Err(Obstacle::Limit(reason));
+    }
+    run.labelling = Some(Labelling {
+        states: statistics.states,
+        transitions: statistics.transitions,
+        formulas: labels[0].formulas.count(),
+        nodes: labels[0].formulas.nodes(),
+        updates: labels[0].updates,
+        time: begin.elapsed(),
+    });
+    Ok(())
 }
 
-/// Labels a graph to the greatest fixed point: ψ, and how often a transition was taken into
-/// account. Labels only become stronger, so a node has to be looked at again only when its
-/// own label has changed.
-fn label(
-    graph: &Graph,
-    prevention: &mut Prevention,
-    limits: &Limits,
-    monitor: &Monitor,
-) -> Result<(FormulaId, u64), Obstacle> {
-    let Prevention {
-        formulas, by_tag, ..
-    } = prevention;
-    let mut labels = vec![TRUE; graph.nodes()];
-    let mut waiting = vec![false; graph.nodes()];
-    let mut queue = VecDeque::new();
-    for &node in graph.initial() {
-        labels[node.index()] = FALSE;
-        queue.push_back(node);
+impl AvoidFormula {
+    /// The formula of labels that were computed.
+    fn of(labels: Labels, variables: Vec<Literal>) -> Result<AvoidFormula, Unlabelled> {
+        Ok(AvoidFormula {
+            psi: labels.psi()?,
+            formulas: labels.formulas,
+            variables,
+        })
     }
-    let mut updates = 0;
-    let mut pace = Pace::default();
-    while let Some(node) = queue.pop_front() {
-        waiting[node.index()] = false;
-        let own = labels[node.index()];
-        for edge in graph.edges(node) {
-            let to = edge.to.index();
-            let through = formulas.or(own, by_tag[edge.tag.index()])?;
-            let label = formulas.and(labels[to], through)?;
-            updates += 1;
-            if label != labels[to] {
-                labels[to] = label;
-                if !std::mem::replace(&mut waiting[to], true) {
-                    queue.push_back(edge.to);
-                }
-            }
-        }
-        if pace.is_due(1 + graph.edges(node).len()) {
-            monitor.say(&format!("labelling, {} formulas", formulas.count()));
-            if let Some(reason) = monitor.stop(limits) {
-                return Err(Obstacle::Limit(reason));
-            }
-        }
+
+    /// The formula as its clauses, unless there are too many to read.
+    fn clauses(&self) -> Option<Formula> {
+        let solutions = self.formulas.solutions(self.psi, MOST_REPORTED)?.len();
+        let clauses = self.formulas.clauses(self.psi, MOST_REPORTED)?;
+        let literals = |clause: Vec<usize>| -> Vec<Literal> {
+            let literals = clause.into_iter().map(|index| self.variables[index]);
+            let mut literals: Vec<Literal> = literals.collect();
+            literals.sort();
+            literals
+        };
+        Some(Formula {
+            clauses: clauses.into_iter().map(literals).collect(),
+            solutions,
+        })
     }
-    Ok((labels[Graph::ERROR.index()], updates))
 }
 
 impl From<TooLarge> for Obstacle {
     fn from(_: TooLarge) -> Obstacle {
         Obstacle::FormulaTooLarge
+    }
+}
+
+impl From<Unlabelled> for Obstacle {
+    fn from(why: Unlabelled) -> Obstacle {
+        match why {
+            Unlabelled::Stop(reason) => Obstacle::Limit(reason),
+            Unlabelled::TooLarge => Obstacle::FormulaTooLarge,
+        }
     }
 }

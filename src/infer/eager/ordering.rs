@@ -6,8 +6,8 @@
 //! labels are computed: conjunction and disjunction do not mind, and there are far fewer
 //! points than constraints.
 
-use super::{LabellingProblem, Prevention, explore_all};
-use crate::formula::{FALSE, FormulaId, Formulas, TRUE, TooLarge};
+use super::{AvoidFormula, label_program};
+use crate::formula::{FALSE, FormulaId, Formulas, MOST_VARIABLES, TRUE, TooLarge};
 use crate::infer::run::InferenceRun;
 use crate::infer::{Literal, Obstacle, Paths, PdPrevent};
 use crate::memory::step::{Config, Step};
@@ -16,6 +16,7 @@ use crate::program::{
     Edge, EdgeId, FenceKind, Instr, Label, PointId, PointSet, ProcessId, Program,
 };
 use crate::space::Tag;
+use crate::space::avoid::Labels;
 use ahash::AHashMap;
 use indexmap::IndexSet;
 use std::sync::Mutex;
@@ -32,8 +33,8 @@ struct Overtaking {
     sets: Vec<(Vec<Label>, Option<Label>)>,
 }
 
-/// Builds the graph of the program as typed, with labelled stores.
-pub fn prepare(run: &mut InferenceRun) -> Result<LabellingProblem, Obstacle> {
+/// Labels the states of the program as typed, with labelled stores.
+pub fn label(run: &mut InferenceRun) -> Result<AvoidFormula, Obstacle> {
     let rules = run.options.ordering;
     let program = run.whole.fenced(&PointSet::new());
     let overtakings: Mutex<IndexSet<Option<Overtaking>>> = Mutex::default();
@@ -42,78 +43,103 @@ pub fn prepare(run: &mut InferenceRun) -> Result<LabellingProblem, Obstacle> {
         let mut overtakings = overtakings.lock().expect("no thread panics here");
         Tag(overtakings.insert_full(overtaking).0 as u32)
     };
-    let graph = explore_all(run, &program, true, &tag)?;
-    let overtakings = overtakings.into_inner().expect("no thread panics here");
     let merged = matches!(run.abstraction, Abstraction::Pd { .. });
     let merged = merged.then_some(rules.pd_prevent);
+    let prevent = |formulas: &mut Formulas, tag: Tag, enforced: &mut Enforced| {
+        let overtakings = overtakings.lock().expect("no thread panics here");
+        match &overtakings[tag.index()] {
+            None => Ok(FALSE),
+            Some(overtaking) => overtaking.prevented(merged, formulas, enforced),
+        }
+    };
+    let whole = run.whole;
     let semantics = &run.options.verify.semantics;
+    let points: Vec<PointId> = run.allowed().into_iter().collect();
     let enforcement = Enforcement {
-        whole: run.whole,
+        whole,
         paths: rules.paths,
         drains: semantics.model == Model::Tso || semantics.atomics == Atomics::DrainAll,
-        points: run.allowed().into_iter().collect(),
+        points: points.clone(),
     };
-    let points = enforcement.points.iter().copied();
     let most_nodes = run.options.most_nodes;
     let mut known = AHashMap::new();
-    let over_points = prevention(
-        &overtakings,
-        merged,
-        points.map(Literal::Point).collect(),
-        most_nodes,
-        &mut |formulas, constraint| match known.get(&constraint) {
-            Some(formula) => Ok(*formula),
-            None => {
-                let formula = enforcement.formula(constraint, formulas)?;
-                known.insert(constraint, formula);
-                Ok(formula)
-            }
-        },
-    )?;
-    let mut over_constraints = None;
-    if run.options.formula {
-        let mut literals: IndexSet<Literal> = known
-            .keys()
-            .map(|constraint| constraint.literal(run.whole))
-            .collect();
-        literals.sort();
-        let constraints = |formulas: &mut Formulas, constraint: Constraint| {
-            let literal = constraint.literal(run.whole);
-            formulas.variable(literals.get_index_of(&literal).expect("it was met before"))
+    let over_points = Labels::new(
+        Formulas::new(points.len(), most_nodes)?,
+        Box::new(|formulas, tag| {
+            prevent(
+                formulas,
+                tag,
+                &mut |formulas, constraint| match known.get(&constraint) {
+                    Some(formula) => Ok(*formula),
+                    None => {
+                        let formula = enforcement.formula(constraint, formulas)?;
+                        known.insert(constraint, formula);
+                        Ok(formula)
+                    }
+                },
+            )
+        }),
+    );
+    // For people to read, if they want to; if it is too large, it is not shown.
+    let literals = run.options.formula.then(|| literals(whole)).flatten();
+    let mut labels = vec![over_points];
+    if let Some(literals) = &literals
+        && let Ok(formulas) = Formulas::new(literals.len(), most_nodes)
+    {
+        let constraint = |formulas: &mut Formulas, constraint: Constraint| {
+            let literal = constraint.literal(whole);
+            let index = literals.get_index_of(&literal);
+            formulas.variable(index.expect("it orders a store and an operation"))
         };
-        let all: Vec<Literal> = literals.iter().copied().collect();
-        // If it is too large, it is not shown.
-        over_constraints =
-            prevention(&overtakings, merged, all, most_nodes, &mut { constraints }).ok();
+        let over_constraints = Box::new(move |formulas: &mut Formulas, tag| {
+            prevent(formulas, tag, &mut { constraint })
+        });
+        labels.push(Labels::new(formulas, over_constraints));
     }
-    Ok(LabellingProblem {
-        graph,
-        over_points,
-        over_constraints,
-    })
+    label_program(run, &program, true, &tag, &mut labels)?;
+    let mut labels = labels.into_iter();
+    let over_points = labels.next().expect("as many as were asked for");
+    let variables = points.iter().copied().map(Literal::Point).collect();
+    let over_points = AvoidFormula::of(over_points, variables)?;
+    run.formula = labels
+        .next()
+        .zip(literals.as_ref())
+        .and_then(|(labels, literals)| {
+            let variables = literals.iter().copied().collect();
+            AvoidFormula::of(labels, variables).ok()?.clauses()
+        });
+    Ok(over_points)
 }
 
-/// What prevents each overtaking, given the formula of a constraint.
-fn prevention(
-    overtakings: &IndexSet<Option<Overtaking>>,
-    merged: Option<PdPrevent>,
-    variables: Vec<Literal>,
-    most_nodes: usize,
-    constraint: &mut Enforced,
-) -> Result<Prevention, TooLarge> {
-    let mut formulas = Formulas::new(variables.len(), most_nodes)?;
-    let mut by_tag = Vec::new();
-    for overtaking in overtakings {
-        by_tag.push(match overtaking {
-            None => FALSE,
-            Some(overtaking) => overtaking.prevented(merged, &mut formulas, constraint)?,
+/// All ordering constraints that there can be, in the order in which they are shown; `None` if
+/// there are too many.
+fn literals(whole: &Program) -> Option<IndexSet<Literal>> {
+    let mut literals = IndexSet::new();
+    for process in whole.process_ids() {
+        let edges = &whole.process(process).edges;
+        let stores = edges.iter().filter_map(|edge| match edge.instr {
+            Instr::Store { label, .. } => Some(label),
+            _ => None,
         });
+        let ids = (0..edges.len() as u32).map(EdgeId);
+        let operations = ids.filter(|id| is_operation(&edges[id.index()]));
+        let operations: Vec<EdgeId> = operations.collect();
+        for store in stores {
+            literals.extend(operations.iter().map(|&operation| {
+                let constraint = Constraint {
+                    process,
+                    store,
+                    operation,
+                };
+                constraint.literal(whole)
+            }));
+            if literals.len() > MOST_VARIABLES {
+                return None;
+            }
+        }
     }
-    Ok(Prevention {
-        formulas,
-        by_tag,
-        variables,
-    })
+    literals.sort();
+    Some(literals)
 }
 
 /// What a step overtakes; `None` if it is no memory operation or nothing is pending.
@@ -124,11 +150,7 @@ fn overtaking(
     step: &Step,
 ) -> Option<Overtaking> {
     let edge = program.process(process).edge(*step.path.last()?);
-    let operation = matches!(
-        edge.instr,
-        Instr::Store { .. } | Instr::Load { .. } | Instr::Update { .. }
-    );
-    if config.buffers.is_empty() || !operation {
+    if config.buffers.is_empty() || !is_operation(edge) {
         return None;
     }
     let labels = |entries: &[Entry]| -> Vec<Label> {
@@ -181,6 +203,13 @@ impl Constraint {
             operation: process.edge(self.operation).span,
         }
     }
+}
+
+fn is_operation(edge: &Edge) -> bool {
+    matches!(
+        edge.instr,
+        Instr::Store { .. } | Instr::Load { .. } | Instr::Update { .. }
+    )
 }
 
 fn is_store(edge: &Edge, store: Label) -> bool {

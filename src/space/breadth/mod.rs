@@ -2,12 +2,11 @@
 //!
 //! The visited set is a [`table`] that is replaced by a larger one when it is full
 //! ([`growth`]); each thread is a [`worker`]. From the levels come the shortest trace to a
-//! violation ([`path`]) and the numbers of the nodes of the [`graph`].
+//! violation ([`path`]).
 
-mod graph;
 mod growth;
 mod path;
-mod table;
+pub(super) mod table;
 mod worker;
 
 use super::context::Context;
@@ -200,10 +199,8 @@ impl<'a, const N: usize> Run<'a, N> {
             no_room |= worker.no_room;
         }
         let goal = context.search.goal;
-        let graph = goal.graph_after(&mut end, || self.graph());
         self.table = None;
-        let errors = self.errors.take().filter(|_| graph.is_none());
-        let violation = errors.map(|(level, errors)| {
+        let violation = self.errors.take().map(|(level, errors)| {
             let seen = self.workers.first().judge.violation(&errors[0]);
             let found = self.shortest(level, errors);
             end.with_trace(found, seen.unwrap_or(Violation::Deadlock))
@@ -220,7 +217,6 @@ impl<'a, const N: usize> Run<'a, N> {
             no_room,
             violation,
             snapshots,
-            graph,
         }
     }
 }

@@ -107,22 +107,6 @@ impl<const N: usize> Table<N> {
         let _ = slots;
     }
 
-    /// The slot of a state, if it is in the table; only while nobody inserts.
-    pub fn find(&self, state: &State<N>) -> Option<usize> {
-        let words = self.words();
-        let mut slot = self.home(hash(state));
-        loop {
-            let mut both = words[slot * N..slot * N + N].iter().zip(state);
-            if words[slot * N].load(Ordering::Relaxed) == EMPTY {
-                return None;
-            }
-            if both.all(|(word, wanted)| word.load(Ordering::Relaxed) == *wanted) {
-                return Some(slot);
-            }
-            slot = if slot + 1 == self.slots { 0 } else { slot + 1 };
-        }
-    }
-
     /// Inserts a state whose search begins at `home`; whether it is new. There must be room.
     #[inline]
     pub fn insert(&self, state: &State<N>, home: usize) -> bool {
@@ -212,12 +196,7 @@ mod tests {
             table.move_to(&larger, &slots);
         }
         assert!((0..STATES).all(|i| !larger.insert(&state(i), larger.home(hash(&state(i))))));
-        assert_eq!(larger.find(&state(STATES)), None);
         assert!(larger.insert(&state(STATES), larger.home(hash(&state(STATES)))));
-        let slots: std::collections::HashSet<_> = (0..=STATES)
-            .map(|i| larger.find(&state(i)).unwrap())
-            .collect();
-        assert_eq!(slots.len(), STATES as usize + 1);
     }
 
     #[test]

@@ -84,8 +84,6 @@ pub struct Worker<'a, const N: usize> {
     pub no_room: bool,
     pub reached_final: bool,
     find_deadlocks: bool,
-    /// What comes after a violation does not count.
-    end_at_errors: bool,
     credit: u64,
     successors: Successors<N>,
     /// Successors and where their search in the table begins, and room behind them.
@@ -109,7 +107,6 @@ impl<'a, const N: usize> Worker<'a, N> {
             no_room: false,
             reached_final: false,
             find_deadlocks: context.search.deadlock,
-            end_at_errors: context.search.goal.ends_at_violations(),
             credit: 0,
             successors: Successors::new(),
             pending: Vec::new(),
@@ -242,8 +239,8 @@ impl<'a, const N: usize> Worker<'a, N> {
         match self.judge.judge(&state) {
             Judgement::Fine => {}
             Judgement::Final => self.reached_final = true,
-            Judgement::Violation if !self.end_at_errors => self.errors.push(state),
-            Judgement::Violation | Judgement::Failure => {
+            Judgement::Violation => self.errors.push(state),
+            Judgement::Failure => {
                 self.errors.push(state);
                 return;
             }

@@ -5,20 +5,21 @@
 //! the least fixed point of a monotone map, so it depends neither on the order of work nor
 //! on the number of threads. States are found in [`shards`] by their skeletons; each thread
 //! is a [`worker`]. What a search reports is taken from the fixed point afterwards: the
-//! number of transitions ([`count`]), the [`graph`], the shortest trace ([`path`]).
+//! number of transitions ([`count`]), avoid formulas ([`avoid`]), the shortest trace ([`path`]).
 
+mod avoid;
 mod count;
-mod graph;
 mod path;
 mod shards;
 mod worker;
 
+use super::avoid::Labels;
 use super::context::Context;
 use super::initial::for_each_initial;
 use super::layout::{Overflow, State};
 use super::level::CHUNK;
 use super::pool::{PARALLEL, Workers};
-use super::search::{Coverage, End, Exploration, Statistics, Unfinished};
+use super::search::{Coverage, End, Exploration, Goal, Statistics, Unfinished};
 use crate::limits::{Pace, StopReason};
 use crate::property::Violation;
 use shards::{Frontier, Shards};
@@ -28,7 +29,10 @@ use worker::Worker;
 const BATCH: usize = 1 << 15;
 
 /// Searches to the fixed point.
-pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow> {
+pub fn explore<const N: usize>(
+    context: Context,
+    labels: &mut [Labels],
+) -> Result<Exploration, Overflow> {
     let run: Run<N> = Run {
         context,
         shards: Shards::new(),
@@ -36,7 +40,7 @@ pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow
         starts: Vec::new(),
         rounds: 0,
     };
-    run.go()
+    run.go(labels)
 }
 
 /// A search under way.
@@ -50,9 +54,9 @@ struct Run<'a, const N: usize> {
 }
 
 impl<const N: usize> Run<'_, N> {
-    fn go(mut self) -> Result<Exploration, Overflow> {
+    fn go(mut self, labels: &mut [Labels]) -> Result<Exploration, Overflow> {
         let end = End::of(self.search())?;
-        self.report(end)
+        self.report(end, labels)
     }
 
     fn search(&mut self) -> Result<End, Unfinished> {
@@ -138,7 +142,7 @@ impl<const N: usize> Run<'_, N> {
         self.shards.bytes_soon() + (others + starts) as u64
     }
 
-    fn report(mut self, mut end: End) -> Result<Exploration, Overflow> {
+    fn report(mut self, mut end: End, labels: &mut [Labels]) -> Result<Exploration, Overflow> {
         let context = self.context;
         let (seen, reached_final) = self.shards.finish();
         // A state that was judged to be wrong stays a violation, whatever it is called.
@@ -158,8 +162,10 @@ impl<const N: usize> Run<'_, N> {
             End::Limit(_) => {}
         }
         let goal = context.search.goal;
-        let graph = goal.graph_after(&mut end, || self.graph(transitions));
-        let violation = seen.filter(|_| graph.is_none()).map(|seen| {
+        if let (Goal::Labels(_, scope), End::Exhausted) = (goal, end) {
+            end = self.label(labels, scope);
+        }
+        let violation = seen.filter(|_| goal.tagger().is_none()).map(|seen| {
             let found = self.shortest(end);
             end.with_trace(found, seen)
         });
@@ -185,7 +191,6 @@ impl<const N: usize> Run<'_, N> {
             no_room: false,
             violation,
             snapshots,
-            graph,
         })
     }
 }

@@ -131,7 +131,7 @@ pub struct SetOptions {
 }
 
 /// Searches until nothing new is found, there is a violation (unless all states are wanted),
-/// or a limit is reached; `None` if it was given up. There is no graph of what it finds.
+/// or a limit is reached; `None` if it was given up.
 pub fn explore(search: &Search, options: SetOptions) -> Option<Exploration> {
     let SetOptions {
         symmetry,
@@ -182,7 +182,6 @@ pub fn explore(search: &Search, options: SetOptions) -> Option<Exploration> {
             true => sets.snapshots(),
             false => Vec::new(),
         },
-        graph: None,
     })
 }
 

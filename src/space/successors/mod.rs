@@ -9,14 +9,19 @@
 mod learn;
 
 use super::context::Context;
-use super::graph::Tag;
 use super::intern::ConfigId;
 use super::layout::{Field, State};
 use super::search::Unfinished;
+use crate::ids::ids;
 use crate::limits::Pace;
 use crate::memory::step::{Config, Step};
 use crate::program::{PlaceId, ProcessId};
 use ahash::AHashMap;
+
+ids!(
+    /// What the tagger of a search made of a step.
+    Tag
+);
 
 /// Gives a step of a process, from a configuration, a tag that its transitions carry.
 pub type Tagger<'a> = &'a (dyn Fn(ProcessId, &Config, &Step) -> Tag + Sync);

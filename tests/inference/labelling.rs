@@ -1,0 +1,161 @@
+//! Labels of the states that matter to the formula against labels of all states.
+
+use fencesmith::infer::{
+    Conclusion, EngineKind, Formula, InferOptions, Inference, OrderingRules, Paths, PdPrevent,
+    infer,
+};
+use fencesmith::limits::{Limits, Monitor};
+use fencesmith::memory::{Abstraction, Model};
+use fencesmith::program::{PointSet, Program};
+use fencesmith::verify::VerifyOptions;
+use fencesmith_testing::cases::{case, families};
+use rayon::prelude::*;
+
+/// Larger spaces are left out.
+const MOST_STATES: u64 = 200_000;
+
+/// The ways to read ordering constraints that differ most.
+const RULES: [OrderingRules; 2] = [
+    OrderingRules {
+        paths: Paths::All,
+        pd_prevent: PdPrevent::Mix,
+    },
+    OrderingRules {
+        paths: Paths::Acyclic,
+        pd_prevent: PdPrevent::Latest,
+    },
+];
+
+const ABSTRACTIONS: [Abstraction; 6] = [
+    Abstraction::Fd { k: 0 },
+    Abstraction::Fd { k: 1 },
+    Abstraction::Fd { k: 2 },
+    Abstraction::Pd { k: 0 },
+    Abstraction::Pd { k: 1 },
+    Abstraction::Pd { k: 2 },
+];
+
+fn options(model: Model, abstraction: Abstraction, program: &Program) -> InferOptions {
+    let verify = VerifyOptions {
+        limits: Limits {
+            max_states: Some(MOST_STATES),
+            ..Limits::default()
+        },
+        ..VerifyOptions::new(model, abstraction)
+    };
+    InferOptions {
+        all: Some(1000),
+        formula: true,
+        ..InferOptions::new(verify, vec![Some(1); program.points.len()])
+    }
+}
+
+/// The formula as it is shown; `None` if there is none.
+fn shown(formula: &Option<Formula>) -> Option<String> {
+    formula.as_ref().map(|formula| format!("{formula:?}"))
+}
+
+/// What was concluded, without traces.
+fn concluded(found: &Inference) -> (String, Vec<PointSet>) {
+    let conclusion = match &found.conclusion {
+        Conclusion::Inconclusive(obstacle) => format!("{obstacle:?}"),
+        Conclusion::Placed(placed) => format!("{:?} {}", placed.optimality, placed.more),
+        Conclusion::Correct(_) => "correct".to_string(),
+        Conclusion::IncorrectUnderSc(..) => "incorrect under SC".to_string(),
+        Conclusion::Unfixable(_) => "unfixable".to_string(),
+    };
+    let placements = match &found.conclusion {
+        Conclusion::Placed(placed) => {
+            let all = [&placed.best].into_iter().chain(&placed.all);
+            all.map(|placement| placement.fences.clone()).collect()
+        }
+        _ => Vec::new(),
+    };
+    (conclusion, placements)
+}
+
+/// How many formulas were compared, how many of them are not constant, and how often fewer
+/// states were labelled.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    formulas: usize,
+    varied: usize,
+    fewer: usize,
+}
+
+impl std::ops::Add for Tally {
+    type Output = Tally;
+
+    fn add(self, other: Tally) -> Tally {
+        Tally {
+            formulas: self.formulas + other.formulas,
+            varied: self.varied + other.varied,
+            fewer: self.fewer + other.fewer,
+        }
+    }
+}
+
+fn compare(program: &Program, relevant: &InferOptions, name: &str) -> Tally {
+    let whole = InferOptions {
+        whole: true,
+        ..relevant.clone()
+    };
+    let [whole, relevant] =
+        [&whole, relevant].map(|options| infer(program, options, &Monitor::default()));
+    let (Some(all), Some(some)) = (whole.labelling, relevant.labelling) else {
+        return Tally::default();
+    };
+    assert!(some.states <= all.states, "{name}");
+    assert!(some.transitions <= all.transitions, "{name}");
+    assert_eq!(shown(&whole.formula), shown(&relevant.formula), "{name}");
+    assert_eq!(concluded(&whole), concluded(&relevant), "{name}");
+    let clauses = whole
+        .formula
+        .map_or(0, |formula| match &formula.clauses[..] {
+            [] => 0,
+            [only] if only.is_empty() => 0,
+            clauses => clauses.len(),
+        });
+    Tally {
+        formulas: 1,
+        varied: usize::from(clauses > 0),
+        fewer: usize::from(some.updates < all.updates),
+    }
+}
+
+/// The formula and all that follows from it do not depend on how much was labelled.
+#[test]
+fn what_is_not_labelled_does_not_matter() {
+    let families = families();
+    let tallies = families.par_iter().flat_map(|family| {
+        (5000..5060u64).into_par_iter().map(|seed| {
+            let mut tally = Tally::default();
+            let case = case(seed, family);
+            let program = &case.program;
+            for model in [Model::Tso, Model::Pso] {
+                for abstraction in ABSTRACTIONS {
+                    let options = options(model, abstraction, program);
+                    let name = format!("{model} {abstraction}\n{}", case.text);
+                    let points = InferOptions {
+                        engine: EngineKind::Points,
+                        ..options.clone()
+                    };
+                    tally = tally + compare(program, &points, &name);
+                    for ordering in RULES {
+                        let ordered = InferOptions {
+                            engine: EngineKind::Ordering,
+                            ordering,
+                            ..options.clone()
+                        };
+                        tally = tally + compare(program, &ordered, &name);
+                    }
+                }
+            }
+            tally
+        })
+    });
+    let tally = tallies.reduce(Tally::default, |a, b| a + b);
+    println!("{tally:?}");
+    assert!(tally.formulas > 3000 && tally.varied > 500, "{tally:?}");
+    assert!(tally.fewer > 500, "{tally:?}");
+}
