@@ -19,7 +19,9 @@ mod level;
 mod merging;
 mod path;
 mod pool;
+mod round;
 mod search;
+mod slots;
 mod successors;
 pub mod trace;
 

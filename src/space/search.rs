@@ -196,8 +196,9 @@ impl<'a> Goal<'a> {
 pub fn explore(search: &Search) -> Exploration {
     let program = search.stepper.program;
     let interner = Interner::new(program);
+    let merges = search.stepper.memory.merges();
     loop {
-        let Some(layout) = interner.layout() else {
+        let Some(layout) = interner.layout(merges) else {
             return Exploration::none(StopReason::TooWide, program);
         };
         // A component that outgrows its field makes the search start over with wider

@@ -14,14 +14,15 @@ use super::context::Context;
 use super::initial::for_each_initial;
 use super::layout::{Overflow, State};
 use super::level::Level;
-use super::pool::{PARALLEL, Workers};
+use super::pool::Workers;
+use super::round::{self, Frame, Left, Pause, Round};
 use super::search::{Coverage, End, Exploration, Statistics, Unfinished};
+use super::slots::hash;
 use crate::limits::{Pace, StopReason};
 use crate::property::Violation;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use table::{Table, hash};
-use worker::{Pause, Shared, Worker};
+use std::sync::atomic::{AtomicU64, Ordering};
+use table::Table;
+use worker::Worker;
 
 /// Searches until nothing new is found, or until there is a reason to stop.
 pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow> {
@@ -132,30 +133,18 @@ impl<'a, const N: usize> Run<'a, N> {
 
     /// Lets the workers expand chunks until they are done or have to meet; returns the
     /// chunks that are left.
-    fn expand<'c>(&mut self, chunks: &[&'c [State<N>]]) -> (Vec<&'c [State<N>]>, Option<Pause>) {
-        let (capacity, overhead) = (self.capacity(), self.overhead());
-        let shared = Shared {
+    fn expand<'c>(&mut self, chunks: &[&'c [State<N>]]) -> Left<'c, N> {
+        let frame = Frame {
             context: &self.context,
             table: self.table.as_ref().expect("there is a table"),
             claimed: &self.claimed,
-            capacity,
+            capacity: self.capacity(),
             depth: self.levels.len() as u64 + 1,
-            overhead,
-            cursor: AtomicUsize::new(0),
-            paused: AtomicBool::new(false),
-            pause: Mutex::new(None),
+            overhead: self.overhead(),
+            kept: &self.claimed,
         };
-        let left = Mutex::new(Vec::new());
-        let states: usize = chunks.iter().map(|chunk| chunk.len()).sum();
-        self.workers.run(states >= PARALLEL, |worker| {
-            let rest = worker.expand(&shared, chunks);
-            left.lock().expect("no thread panics here").extend(rest);
-        });
-        let untouched = shared.cursor.load(Ordering::Relaxed).min(chunks.len());
-        let mut left = left.into_inner().expect("no thread panics here");
-        left.extend_from_slice(&chunks[untouched..]);
-        let pause = shared.pause.into_inner().expect("no thread panics here");
-        (left, pause)
+        let task = |worker: &mut Worker<N>, round: &Round<_, N>| worker.expand(round, chunks);
+        round::expand(&mut self.workers, frame, chunks, task)
     }
 
     /// Collects what the workers found as a new level.

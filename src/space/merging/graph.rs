@@ -1,4 +1,4 @@
-//! The graph of the fixed point.
+//! The graph of the fixed point: nodes are numbered in the order of slots.
 
 use super::Run;
 use super::worker::Worker;
@@ -6,27 +6,35 @@ use crate::limits::{Pace, StopReason};
 use crate::space::graph::{self, Graph, NodeId, Numbered};
 use crate::space::layout::State;
 use crate::space::level::CHUNK;
-use ahash::AHashMap;
+use std::sync::atomic::Ordering;
 
 impl<'a, const N: usize> Run<'a, N> {
     pub(super) fn graph(&mut self, transitions: u64) -> Result<Graph, StopReason> {
-        let states = self.shards.len();
-        let numbers = states * 4 * size_of::<State<N>>() as u64;
-        let bytes = self.bytes() + numbers + Graph::bytes(states, transitions);
+        let table = self.table.as_ref().expect("there is a table");
+        let states = self.claimed.load(Ordering::Relaxed);
+        let bytes = self.bytes()
+            + states * size_of::<State<N>>() as u64
+            + (table.slots() * size_of::<NodeId>()) as u64
+            + Graph::bytes(states, transitions);
         self.context.check_memory(bytes)?;
-        let mut nodes: AHashMap<State<N>, NodeId> = AHashMap::new();
-        let mut all = Vec::new();
         let (context, worker) = (self.context, self.workers.first());
+        // States in which something is wrong are one node.
+        let mut by_slot = vec![Graph::ERROR; table.slots()];
+        let mut all = Vec::with_capacity(states as usize);
         let mut pace = Pace::default();
-        self.shards.try_for_each(|key, state| {
-            if !worker.ends_at(state) {
-                all.push(*state);
-                nodes.insert(*key, NodeId(all.len() as u32));
+        for (slot, state) in table.states(0..table.slots()) {
+            if !worker.ends_at(&state) {
+                all.push(state);
+                by_slot[slot] = NodeId(all.len() as u32);
             }
-            context.go_on(&mut pace, 1)
-        })?;
-        let node = |key: &State<N>| nodes.get(key).copied().unwrap_or(Graph::ERROR);
-        let mut initial: Vec<NodeId> = self.starts.iter().map(node).collect();
+            context.go_on(&mut pace, 1)?;
+        }
+        let node = |worker: &mut Worker<'a, N>, state: &State<N>| {
+            let slot = worker.slot(state, table);
+            by_slot[slot.expect("every state is merged into one of the table")]
+        };
+        let starts = self.starts.iter();
+        let mut initial: Vec<NodeId> = starts.map(|state| node(worker, state)).collect();
         initial.sort_unstable();
         initial.dedup();
         let numbered = Numbered {
@@ -39,10 +47,7 @@ impl<'a, const N: usize> Run<'a, N> {
             &mut self.workers,
             numbered,
             |worker, state, out| worker.cache.tagged(state, out),
-            |worker: &mut Worker<'a, N>, state| {
-                let key = worker.key(state);
-                node(&key.expect("the search has met every component"))
-            },
+            node,
         )
     }
 }

@@ -3,36 +3,37 @@
 //!
 //! A state whose sets grow is expanded again, until nothing grows any more. The result is
 //! the least fixed point of a monotone map, so it depends neither on the order of work nor
-//! on the number of threads. States are found in [`shards`] by their skeletons; each thread
-//! is a [`worker`]. What a search reports is taken from the fixed point afterwards: the
-//! number of transitions ([`count`]), the [`graph`], the shortest trace ([`path`]).
-
+//! on the number of threads.
 mod count;
 mod graph;
+mod growth;
+mod merger;
 mod path;
-mod shards;
+mod table;
 mod worker;
 
 use super::context::Context;
 use super::initial::for_each_initial;
 use super::layout::{Overflow, State};
-use super::level::CHUNK;
-use super::pool::{PARALLEL, Workers};
+use super::level::Level;
+use super::pool::Workers;
+use super::round::{self, Frame, Left, Pause, Round};
 use super::search::{Coverage, End, Exploration, Statistics, Unfinished};
 use crate::limits::{Pace, StopReason};
 use crate::property::Violation;
-use shards::{Frontier, Shards};
+use std::sync::atomic::{AtomicU64, Ordering};
+use table::{Merged, Table};
 use worker::Worker;
-
-/// States expanded between two looks at the size of the space.
-const BATCH: usize = 1 << 15;
 
 /// Searches to the fixed point.
 pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow> {
     let run: Run<N> = Run {
         context,
-        shards: Shards::new(),
-        workers: Workers::new(context.search.threads, |index| Worker::new(context, index)),
+        table: None,
+        claimed: AtomicU64::new(0),
+        queued: AtomicU64::new(0),
+        frontier: Frontier::new(),
+        workers: Workers::new(context.search.threads, |_| Worker::new(context)),
         starts: Vec::new(),
         rounds: 0,
     };
@@ -42,11 +43,41 @@ pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow
 /// A search under way.
 struct Run<'a, const N: usize> {
     context: Context<'a>,
-    shards: Shards<N>,
+    table: Option<Table<N>>,
+    /// States in the table, and those that threads have reserved room for.
+    claimed: AtomicU64,
+    /// States in frontiers.
+    queued: AtomicU64,
+    frontier: Frontier<N>,
     workers: Workers<Worker<'a, N>>,
-    /// The keys of the initial states.
+    /// The initial states.
     starts: Vec<State<N>>,
     rounds: u64,
+}
+
+/// States that wait to be expanded.
+struct Frontier<const N: usize> {
+    new: Level<N>,
+    /// Those that have been expanded before, and have grown since.
+    grown: Level<N>,
+}
+
+impl<const N: usize> Frontier<N> {
+    fn new() -> Frontier<N> {
+        Frontier {
+            new: Level::new(),
+            grown: Level::new(),
+        }
+    }
+
+    fn append(&mut self, other: &mut Frontier<N>) {
+        self.new.append(&mut other.new);
+        self.grown.append(&mut other.grown);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.new.is_empty() && self.grown.is_empty()
+    }
 }
 
 impl<const N: usize> Run<'_, N> {
@@ -56,99 +87,134 @@ impl<const N: usize> Run<'_, N> {
     }
 
     fn search(&mut self) -> Result<End, Unfinished> {
-        let started = self.start();
-        self.workers.first().flush(&self.shards)?;
-        started?;
+        self.start()?;
         if !self.context.search.goal.goes_on() && self.starts_wrong()? {
             return Ok(End::FirstViolation);
         }
-        let mut frontier = self.shards.take_frontier();
-        while !frontier.is_empty() {
-            self.round(&frontier)?;
-            frontier = self.shards.take_frontier();
+        let mut expansions = 0;
+        loop {
+            for worker in self.workers.iter_mut() {
+                self.frontier.append(&mut worker.next);
+            }
+            if self.frontier.is_empty() {
+                eprintln!("EXP {} {}", expansions, self.claimed.load(Ordering::Relaxed));
+                return Ok(End::Exhausted);
+            }
+            self.rounds += 1;
+            let order = std::env::var("ORDER").unwrap_or_default();
+            let new = std::mem::replace(&mut self.frontier.new, Level::new());
+            expansions += new.len();
+            let had_new = !new.is_empty();
+            self.expand(new, true)?;
+            if order == "b" && had_new { continue; }
+            if order == "c" && had_new && self.rounds % 4 != 0 { continue; }
+            let grown = std::mem::replace(&mut self.frontier.grown, Level::new());
+            expansions += grown.len();
+            self.expand(grown, false)?;
         }
-        Ok(End::Exhausted)
     }
 
     /// Inserts the initial states.
     fn start(&mut self) -> Result<(), Unfinished> {
+        self.grow()?;
         let context = self.context;
         for_each_initial(&context, &mut |initial| {
             let state = context.pack(initial)?;
-            let key = self.workers.first().add(&state, &self.shards)?;
-            self.starts.push(key);
-            match self.starts.len() % 1024 {
-                0 => Ok(self.check(self.starts.len() as u64)?),
-                _ => Ok(()),
-            }
+            self.add_initial(state)
         })
+    }
+
+    fn add_initial(&mut self, state: State<N>) -> Result<(), Unfinished> {
+        let claimed = self.claimed.load(Ordering::Relaxed);
+        if claimed >= self.context.search.limits.max_states.unwrap_or(u64::MAX) {
+            return Err(StopReason::MaxStates.into());
+        }
+        let table = self.table.as_ref().expect("there is a table");
+        if claimed >= table.capacity() {
+            self.grow()?;
+        }
+        let table = self.table.as_ref().expect("there is a table");
+        let worker = self.workers.first();
+        let home = table.home(&worker.merger.key(&state)?);
+        if let Merged::New = table.merge(&state, home, &mut worker.merger)? {
+            self.claimed.fetch_add(1, Ordering::Relaxed);
+            worker.add(state);
+            self.starts.push(state);
+        }
+        Ok(())
     }
 
     /// Something is wrong with an initial state. Nothing is ever merged into one: its
     /// buffers are empty.
     fn starts_wrong(&mut self) -> Result<bool, StopReason> {
-        let (shards, worker) = (&self.shards, self.workers.first());
-        for state in self.starts.iter().filter_map(|key| shards.get(key)) {
-            if worker.violates(&state)? {
+        let worker = self.workers.first();
+        for state in &self.starts {
+            if worker.violates(state)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Expands all states of a frontier.
-    fn round(&mut self, frontier: &Frontier<N>) -> Result<(), Unfinished> {
-        self.rounds += 1;
-        for (states, new) in [(&frontier.new, true), (&frontier.grown, false)] {
-            for batch in states.chunks(BATCH) {
-                self.expand(batch, new)?;
-                self.check(self.shards.len())?;
+    /// Expands states; what is found stays with the workers.
+    fn expand(&mut self, states: Level<N>, new: bool) -> Result<(), Unfinished> {
+        let mut chunks = states.chunks();
+        loop {
+            let (left, pause) = self.expand_chunks(&chunks, new);
+            chunks = left;
+            match pause {
+                None => return Ok(()),
+                Some(Pause::End(why)) => return Err(why),
+                Some(Pause::Grow) => self.grow()?,
             }
         }
-        Ok(())
     }
 
-    /// Lets the workers expand states and merge their successors into the shards.
-    fn expand(&mut self, batch: &[State<N>], new: bool) -> Result<(), Unfinished> {
-        let chunks: Vec<&[State<N>]> = batch.chunks(CHUNK).collect();
-        let (shards, parallel) = (&self.shards, batch.len() >= PARALLEL);
-        let expanded = self.workers.share(&chunks, parallel, |worker, _, chunk| {
-            worker.expand(chunk, new, shards)
-        });
-        let flush = |worker: &mut Worker<N>| worker.flush(shards);
-        expanded.and(self.workers.try_run(parallel, flush))
+    fn expand_chunks<'c>(&mut self, chunks: &[&'c [State<N>]], new: bool) -> Left<'c, N> {
+        let table = self.table.as_ref().expect("there is a table");
+        let frame = Frame {
+            context: &self.context,
+            table,
+            claimed: &self.claimed,
+            capacity: table.capacity(),
+            depth: self.rounds,
+            overhead: self.bytes(),
+            kept: &self.queued,
+        };
+        let task = |worker: &mut Worker<N>, round: &Round<_, N>| worker.expand(round, chunks, new);
+        round::expand(&mut self.workers, frame, chunks, task)
     }
 
-    /// Fails if a limit is reached.
-    fn check(&self, states: u64) -> Result<(), StopReason> {
-        let search = self.context.search;
-        search.monitor.report(states, self.rounds);
-        if search.limits.max_states.is_some_and(|most| states >= most) {
-            return Err(StopReason::MaxStates);
-        }
-        self.context.check_memory(self.bytes())?;
-        self.context.check()
-    }
-
-    /// The size of everything, with what the next batch of work may add.
+    /// The size of everything.
     fn bytes(&self) -> u64 {
-        let caches = self.workers.iter().map(|worker| worker.cache.bytes());
+        let caches = self.workers.iter();
+        let caches = caches.map(|worker| worker.cache.bytes() + worker.merger.bytes());
         let others = caches.sum::<usize>() + self.context.interner.bytes();
         let starts = self.starts.capacity() * size_of::<State<N>>();
-        self.shards.bytes_soon() + (others + starts) as u64
+        let table = self.table.as_ref().map_or(0, Table::bytes);
+        (table + others + starts) as u64
     }
 
     fn report(mut self, mut end: End) -> Result<Exploration, Overflow> {
         let context = self.context;
-        let (seen, reached_final) = self.shards.finish();
+        let (mut seen, mut reached_final) = (None, false);
+        let mut transitions = 0;
+        for worker in self.workers.iter_mut() {
+            seen = seen.or(worker.violating);
+            reached_final |= worker.reached_final;
+            transitions += worker.transitions;
+            worker.next = Frontier::new();
+        }
+        self.frontier = Frontier::new();
         // A state that was judged to be wrong stays a violation, whatever it is called.
         let judge = &self.workers.first().judge;
         let mut seen = seen.map(|state| judge.violation(&state).unwrap_or(Violation::Deadlock));
-        let mut transitions = self.workers.iter().map(|worker| worker.transitions).sum();
+        let mut configurations = context.interner.config_count();
         match end {
             End::Exhausted => match self.count() {
                 Ok(count) => {
                     transitions = count.transitions;
+                    configurations = count.configurations;
                     seen = seen.or(count.deadlock.then_some(Violation::Deadlock));
                 }
                 Err(Unfinished::Stop(reason)) => end = End::Limit(reason),
@@ -164,18 +230,21 @@ impl<const N: usize> Run<'_, N> {
             end.with_trace(found, seen)
         });
         let (mut snapshots, mut pace) = (Vec::new(), Pace::default());
-        if goal.wants_snapshots() {
-            let collect = |_: &_, state: &_| context.collect(state, &mut snapshots, &mut pace);
-            end.unless(self.shards.try_for_each(collect));
+        let table = self.table.as_ref();
+        if let Some(table) = table.filter(|_| goal.wants_snapshots()) {
+            let mut all = table.states(0..table.slots());
+            let collected =
+                all.try_for_each(|(_, state)| context.collect(&state, &mut snapshots, &mut pace));
+            end.unless(collected);
         }
         Ok(Exploration {
             end,
             statistics: Statistics {
-                states: self.shards.len(),
+                states: self.claimed.load(Ordering::Relaxed),
                 transitions,
                 depth: self.rounds,
-                configurations: context.interner.config_count(),
-                table_bytes: self.shards.bytes(),
+                configurations,
+                table_bytes: table.map_or(0, Table::bytes) as u64,
                 bytes: self.bytes(),
             },
             coverage: Coverage {

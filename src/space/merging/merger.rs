@@ -1,0 +1,142 @@
+//! Which states are merged, and into what: what one thread knows of it.
+
+use crate::program::ProcessId;
+use crate::space::context::Context;
+use crate::space::intern::{ConfigId, SkeletonId};
+use crate::space::layout::{Field, Overflow, State};
+use ahash::AHashMap;
+
+/// Unions that are found without a look into the map, a power of two.
+const RECENT: usize = 1 << 12;
+
+pub struct Merger<'a, const N: usize> {
+    context: Context<'a>,
+    fields: Vec<Field>,
+    /// Everything but the configurations.
+    others: State<N>,
+    /// Per process, by configuration.
+    skeletons: Vec<Vec<SkeletonId>>,
+    joins: AHashMap<(ProcessId, ConfigId, ConfigId), ConfigId>,
+    /// By a hash of what was joined.
+    recent: Vec<Join>,
+}
+
+/// Two configurations of a process and their union.
+#[derive(Clone, Copy)]
+struct Join {
+    process: ProcessId,
+    own: ConfigId,
+    other: ConfigId,
+    union: ConfigId,
+}
+
+const UNKNOWN: SkeletonId = SkeletonId(u32::MAX);
+
+const NO_JOIN: Join = Join {
+    process: ProcessId(u32::MAX),
+    own: ConfigId(0),
+    other: ConfigId(0),
+    union: ConfigId(0),
+};
+
+impl<'a, const N: usize> Merger<'a, N> {
+    pub fn new(context: Context<'a>) -> Merger<'a, N> {
+        let fields = context.layout.configs.clone();
+        let mut configs = [0; N];
+        for field in &fields {
+            field.fill(&mut configs);
+        }
+        Merger {
+            context,
+            others: configs.map(|word: u64| !word),
+            skeletons: vec![Vec::new(); fields.len()],
+            fields,
+            joins: AHashMap::new(),
+            recent: vec![NO_JOIN; RECENT],
+        }
+    }
+
+    /// The key of a state: skeletons in place of configurations.
+    #[inline]
+    pub fn key(&mut self, state: &State<N>) -> Result<State<N>, Overflow> {
+        let mut key = *state;
+        for process in 0..self.fields.len() {
+            let field = self.fields[process];
+            let skeleton = self.skeleton(process, ConfigId(field.get(state)));
+            field.set(&mut key, skeleton.0)?;
+        }
+        Ok(key)
+    }
+
+    /// Whether two states are merged.
+    #[inline]
+    pub fn same_key(&mut self, one: &State<N>, other: &State<N>) -> bool {
+        if (0..N).any(|at| (one[at] ^ other[at]) & self.others[at] != 0) {
+            return false;
+        }
+        (0..self.fields.len()).all(|process| {
+            let [one, other] = [one, other].map(|state| ConfigId(self.fields[process].get(state)));
+            one == other || self.skeleton(process, one) == self.skeleton(process, other)
+        })
+    }
+
+    /// The union of two states with the same key.
+    #[inline]
+    pub fn join(&mut self, old: &State<N>, new: &State<N>) -> Result<State<N>, Overflow> {
+        let mut joined = *old;
+        for process in 0..self.fields.len() {
+            let field = self.fields[process];
+            let [own, other] = [old, new].map(|state| ConfigId(field.get(state)));
+            if own != other {
+                let union = self.union(ProcessId(process as u32), own, other);
+                field.set(&mut joined, union.0)?;
+            }
+        }
+        Ok(joined)
+    }
+
+    #[inline]
+    fn union(&mut self, process: ProcessId, own: ConfigId, other: ConfigId) -> ConfigId {
+        let mixed = (own.0.wrapping_mul(0x9e37_79b9) ^ other.0).wrapping_mul(0x85eb_ca6b);
+        let at = (mixed.wrapping_add(process.0) >> 20) as usize % RECENT;
+        let known = self.recent[at];
+        if (known.process, known.own, known.other) == (process, own, other) {
+            return known.union;
+        }
+        let join = || self.context.interner.join(process, own, other);
+        let union = *self.joins.entry((process, own, other)).or_insert_with(join);
+        self.recent[at] = Join {
+            process,
+            own,
+            other,
+            union,
+        };
+        union
+    }
+
+    #[inline]
+    fn skeleton(&mut self, process: usize, id: ConfigId) -> SkeletonId {
+        match self.skeletons[process].get(id.index()) {
+            Some(&skeleton) if skeleton != UNKNOWN => skeleton,
+            _ => self.add_skeleton(process, id),
+        }
+    }
+
+    #[cold]
+    fn add_skeleton(&mut self, process: usize, id: ConfigId) -> SkeletonId {
+        let known = &mut self.skeletons[process];
+        if known.len() <= id.index() {
+            known.resize(id.index() + 1, UNKNOWN);
+        }
+        let interner = self.context.interner;
+        known[id.index()] = interner.skeleton_id(ProcessId(process as u32), id);
+        known[id.index()]
+    }
+
+    /// Roughly the memory that it takes.
+    pub fn bytes(&self) -> usize {
+        let skeletons = self.skeletons.iter().map(Vec::capacity);
+        skeletons.sum::<usize>() * size_of::<SkeletonId>()
+            + (RECENT + self.joins.capacity() * 8 / 7) * size_of::<Join>()
+    }
+}
