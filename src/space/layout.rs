@@ -82,6 +82,7 @@ fn pack(words: usize, first: u32, wanted: &[u32]) -> Option<Vec<Field>> {
 }
 
 impl Field {
+    #[inline]
     fn mask(self) -> u64 {
         if self.bits == 0 {
             0
@@ -102,6 +103,7 @@ impl Field {
         state[self.word as usize] |= self.mask();
     }
 
+    #[inline]
     pub fn set<const N: usize>(self, state: &mut State<N>, value: u32) -> Result<(), Overflow> {
         if u64::from(value) >> self.bits != 0 {
             return Err(Overflow);

@@ -131,8 +131,8 @@ pub struct Statistics {
     /// disjunctive model counts as it is in the end; if a limit cut the search short, as it
     /// was when it was first expanded. The whole space never has fewer.
     pub transitions: u64,
-    /// Completed levels.
-    pub depth: u64,
+    /// Completed levels, if the search went by levels.
+    pub depth: Option<u64>,
     /// Distinct configurations, over all processes.
     pub configurations: usize,
     /// The size of the visited set.

@@ -67,6 +67,7 @@ impl<const N: usize> Slots<N> {
         self.map.len()
     }
 
+    #[inline]
     fn words(&self) -> &[AtomicU64] {
         // SAFETY: the map is page-aligned, zeroed, writable and `count * N` words long, lives
         // as long as `self`, any bit pattern is a valid `AtomicU64`, and the map is only ever
@@ -138,6 +139,7 @@ impl<const N: usize> Slots<N> {
     }
 
     /// The words in a slot, if it is not empty; only while nobody claims it.
+    #[inline]
     pub fn get(&self, slot: usize) -> Option<State<N>> {
         let words = self.slot(slot);
         let state: State<N> = std::array::from_fn(|at| words[at].load(Ordering::Relaxed));

@@ -6,10 +6,11 @@ use crate::space::context::Context;
 use crate::space::judge::{Judge, Judgement};
 use crate::space::layout::State;
 use crate::space::level::Level;
-use crate::space::round::{Pause, Round};
 use crate::space::search::Unfinished;
+use crate::space::shared::{Pause, Shared};
 use crate::space::slots::hash;
 use crate::space::successors::{SuccessorCache, Successors};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Successors that wait for their table slots to be fetched.
 const BATCH: usize = 128;
@@ -70,46 +71,56 @@ impl<'a, const N: usize> Worker<'a, N> {
         }
     }
 
-    /// Expands chunks of the frontier until there are none, or until the threads have to
-    /// meet; returns what it did not finish of its last chunk.
+    /// Expands the chunks of the frontier behind a shared cursor until there are none, or
+    /// until the threads have to meet; returns what it did not finish of its last chunk.
     pub fn expand<'c>(
         &mut self,
-        round: &Round<Table<N>, N>,
+        shared: &Shared<Table<N>>,
         chunks: &[&'c [State<N>]],
+        cursor: &AtomicUsize,
     ) -> Option<&'c [State<N>]> {
-        let table = round.table();
-        if self.recent.is_empty() && table.slots() >= LARGE_TABLE {
+        if self.recent.is_empty() && shared.table.slots() >= LARGE_TABLE {
             self.recent = vec![[0; N]; RECENT];
         }
-        let left = round.for_each_chunk(chunks, |chunk| self.expand_chunk(round, chunk));
-        self.insert_pending(table);
-        round.give_back(&mut self.credit);
+        let mut left = None;
+        while let Some(chunk) = chunks.get(cursor.fetch_add(1, Ordering::Relaxed)) {
+            let done = match shared.proceed::<N>() {
+                true => self.expand_chunk(shared, chunk),
+                false => 0,
+            };
+            if done < chunk.len() {
+                left = Some(&chunk[done..]);
+                break;
+            }
+        }
+        self.insert_pending(shared.table);
+        shared.give_back(&mut self.credit);
         left
     }
 
     /// Expands the states of a chunk; the number of states it got done.
-    fn expand_chunk(&mut self, round: &Round<Table<N>, N>, chunk: &[State<N>]) -> usize {
+    fn expand_chunk(&mut self, shared: &Shared<Table<N>>, chunk: &[State<N>]) -> usize {
         for (done, state) in chunk.iter().enumerate() {
             match self.cache.successors(state, &mut self.successors) {
                 Ok(no_room) => self.no_room |= no_room,
                 Err(why) => {
-                    round.pause(Pause::End(why));
+                    shared.pause(Pause::End(why));
                     return done;
                 }
             }
-            if !self.reserve(round) {
+            if !self.reserve(shared) {
                 return done;
             }
-            self.enqueue(round.table());
+            self.enqueue(shared.table);
             if self.waiting >= BATCH {
-                self.insert_pending(round.table());
+                self.insert_pending(shared.table);
             }
             let successors = self.successors.as_slice().len();
             self.transitions += successors as u64;
             if self.find_deadlocks && successors == 0 && !self.judge.all_done(state) {
                 self.deadlocks.push(*state);
             }
-            if self.pace.is_due(1 + successors) && !round.proceed() {
+            if self.pace.is_due(1 + successors) && !shared.proceed::<N>() {
                 return done + 1;
             }
         }
@@ -141,16 +152,16 @@ impl<'a, const N: usize> Worker<'a, N> {
     }
 
     /// Makes sure that all pending states and successors have room.
-    fn reserve(&mut self, round: &Round<Table<N>, N>) -> bool {
+    fn reserve(&mut self, shared: &Shared<Table<N>>) -> bool {
         let needed = (self.waiting + self.successors.as_slice().len()) as u64;
-        if round.reserve(&mut self.credit, needed) {
+        if shared.reserve(&mut self.credit, needed) {
             return true;
         }
         if self.waiting > 0 {
-            self.insert_pending(round.table());
-            return self.reserve(round);
+            self.insert_pending(shared.table);
+            return self.reserve(shared);
         }
-        round.no_room();
+        shared.no_room();
         false
     }
 

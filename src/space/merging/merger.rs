@@ -15,7 +15,7 @@ pub struct Merger<'a, const N: usize> {
     /// Everything but the configurations.
     others: State<N>,
     /// Per process, by configuration.
-    skeletons: Vec<Vec<SkeletonId>>,
+    configs: Vec<Vec<Known>>,
     joins: AHashMap<(ProcessId, ConfigId, ConfigId), ConfigId>,
     /// By a hash of what was joined.
     recent: Vec<Join>,
@@ -30,7 +30,20 @@ struct Join {
     union: ConfigId,
 }
 
-const UNKNOWN: SkeletonId = SkeletonId(u32::MAX);
+/// What is known of a configuration.
+#[derive(Clone, Copy)]
+struct Known {
+    skeleton: SkeletonId,
+    /// The number of its pending stores.
+    pending: u32,
+}
+
+const NO_SKELETON: SkeletonId = SkeletonId(u32::MAX);
+
+const UNKNOWN: Known = Known {
+    skeleton: NO_SKELETON,
+    pending: 0,
+};
 
 const NO_JOIN: Join = Join {
     process: ProcessId(u32::MAX),
@@ -49,7 +62,7 @@ impl<'a, const N: usize> Merger<'a, N> {
         Merger {
             context,
             others: configs.map(|word: u64| !word),
-            skeletons: vec![Vec::new(); fields.len()],
+            configs: vec![Vec::new(); fields.len()],
             fields,
             joins: AHashMap::new(),
             recent: vec![NO_JOIN; RECENT],
@@ -62,8 +75,8 @@ impl<'a, const N: usize> Merger<'a, N> {
         let mut key = *state;
         for process in 0..self.fields.len() {
             let field = self.fields[process];
-            let skeleton = self.skeleton(process, ConfigId(field.get(state)));
-            field.set(&mut key, skeleton.0)?;
+            let known = self.known(process, ConfigId(field.get(state)));
+            field.set(&mut key, known.skeleton.0)?;
         }
         Ok(key)
     }
@@ -76,7 +89,7 @@ impl<'a, const N: usize> Merger<'a, N> {
         }
         (0..self.fields.len()).all(|process| {
             let [one, other] = [one, other].map(|state| ConfigId(self.fields[process].get(state)));
-            one == other || self.skeleton(process, one) == self.skeleton(process, other)
+            one == other || self.known(process, one).skeleton == self.known(process, other).skeleton
         })
     }
 
@@ -114,29 +127,43 @@ impl<'a, const N: usize> Merger<'a, N> {
         union
     }
 
+    /// The number of pending stores that a state has, those in sets counted once each.
     #[inline]
-    fn skeleton(&mut self, process: usize, id: ConfigId) -> SkeletonId {
-        match self.skeletons[process].get(id.index()) {
-            Some(&skeleton) if skeleton != UNKNOWN => skeleton,
-            _ => self.add_skeleton(process, id),
+    pub fn pending(&mut self, state: &State<N>) -> usize {
+        let processes = 0..self.fields.len();
+        let pending = processes.map(|process| {
+            let id = ConfigId(self.fields[process].get(state));
+            self.known(process, id).pending as usize
+        });
+        pending.sum()
+    }
+
+    #[inline]
+    fn known(&mut self, process: usize, id: ConfigId) -> Known {
+        match self.configs[process].get(id.index()) {
+            Some(&known) if known.skeleton != NO_SKELETON => known,
+            _ => self.learn(process, id),
         }
     }
 
     #[cold]
-    fn add_skeleton(&mut self, process: usize, id: ConfigId) -> SkeletonId {
-        let known = &mut self.skeletons[process];
-        if known.len() <= id.index() {
-            known.resize(id.index() + 1, UNKNOWN);
+    fn learn(&mut self, process: usize, id: ConfigId) -> Known {
+        let all = &mut self.configs[process];
+        if all.len() <= id.index() {
+            all.resize(id.index() + 1, UNKNOWN);
         }
-        let interner = self.context.interner;
-        known[id.index()] = interner.skeleton_id(ProcessId(process as u32), id);
-        known[id.index()]
+        let (interner, process) = (self.context.interner, ProcessId(process as u32));
+        all[id.index()] = Known {
+            skeleton: interner.skeleton_id(process, id),
+            pending: interner.config(process, id).buffers.size() as u32,
+        };
+        all[id.index()]
     }
 
     /// Roughly the memory that it takes.
     pub fn bytes(&self) -> usize {
-        let skeletons = self.skeletons.iter().map(Vec::capacity);
-        skeletons.sum::<usize>() * size_of::<SkeletonId>()
+        let configs = self.configs.iter().map(Vec::capacity);
+        configs.sum::<usize>() * size_of::<Known>()
             + (RECENT + self.joins.capacity() * 8 / 7) * size_of::<Join>()
     }
 }

@@ -9,18 +9,20 @@ mod graph;
 mod growth;
 mod merger;
 mod path;
+mod queue;
 mod table;
 mod worker;
 
 use super::context::Context;
 use super::initial::for_each_initial;
 use super::layout::{Overflow, State};
-use super::level::Level;
-use super::pool::Workers;
-use super::round::{self, Frame, Left, Pause, Round};
+use super::pool::{PARALLEL, Workers};
 use super::search::{Coverage, End, Exploration, Statistics, Unfinished};
+use super::shared::{Pause, Shared, Stop};
+use super::slots::hash;
 use crate::limits::{Pace, StopReason};
 use crate::property::Violation;
+use queue::Queue;
 use std::sync::atomic::{AtomicU64, Ordering};
 use table::{Merged, Table};
 use worker::Worker;
@@ -31,11 +33,9 @@ pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow
         context,
         table: None,
         claimed: AtomicU64::new(0),
-        queued: AtomicU64::new(0),
-        frontier: Frontier::new(),
+        queue: Queue::new(),
         workers: Workers::new(context.search.threads, |_| Worker::new(context)),
         starts: Vec::new(),
-        rounds: 0,
     };
     run.go()
 }
@@ -46,38 +46,10 @@ struct Run<'a, const N: usize> {
     table: Option<Table<N>>,
     /// States in the table, and those that threads have reserved room for.
     claimed: AtomicU64,
-    /// States in frontiers.
-    queued: AtomicU64,
-    frontier: Frontier<N>,
+    queue: Queue<N>,
     workers: Workers<Worker<'a, N>>,
     /// The initial states.
     starts: Vec<State<N>>,
-    rounds: u64,
-}
-
-/// States that wait to be expanded.
-struct Frontier<const N: usize> {
-    new: Level<N>,
-    /// Those that have been expanded before, and have grown since.
-    grown: Level<N>,
-}
-
-impl<const N: usize> Frontier<N> {
-    fn new() -> Frontier<N> {
-        Frontier {
-            new: Level::new(),
-            grown: Level::new(),
-        }
-    }
-
-    fn append(&mut self, other: &mut Frontier<N>) {
-        self.new.append(&mut other.new);
-        self.grown.append(&mut other.grown);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.new.is_empty() && self.grown.is_empty()
-    }
 }
 
 impl<const N: usize> Run<'_, N> {
@@ -91,26 +63,13 @@ impl<const N: usize> Run<'_, N> {
         if !self.context.search.goal.goes_on() && self.starts_wrong()? {
             return Ok(End::FirstViolation);
         }
-        let mut expansions = 0;
         loop {
-            for worker in self.workers.iter_mut() {
-                self.frontier.append(&mut worker.next);
+            match self.expand() {
+                None if self.queue.len().load(Ordering::Relaxed) == 0 => return Ok(End::Exhausted),
+                None => {}
+                Some(Pause::End(why)) => return Err(why),
+                Some(Pause::Grow) => self.grow()?,
             }
-            if self.frontier.is_empty() {
-                eprintln!("EXP {} {}", expansions, self.claimed.load(Ordering::Relaxed));
-                return Ok(End::Exhausted);
-            }
-            self.rounds += 1;
-            let order = std::env::var("ORDER").unwrap_or_default();
-            let new = std::mem::replace(&mut self.frontier.new, Level::new());
-            expansions += new.len();
-            let had_new = !new.is_empty();
-            self.expand(new, true)?;
-            if order == "b" && had_new { continue; }
-            if order == "c" && had_new && self.rounds % 4 != 0 { continue; }
-            let grown = std::mem::replace(&mut self.frontier.grown, Level::new());
-            expansions += grown.len();
-            self.expand(grown, false)?;
         }
     }
 
@@ -135,7 +94,7 @@ impl<const N: usize> Run<'_, N> {
         }
         let table = self.table.as_ref().expect("there is a table");
         let worker = self.workers.first();
-        let home = table.home(&worker.merger.key(&state)?);
+        let home = table.home(hash(&worker.merger.key(&state)?));
         if let Merged::New = table.merge(&state, home, &mut worker.merger)? {
             self.claimed.fetch_add(1, Ordering::Relaxed);
             worker.add(state);
@@ -156,33 +115,29 @@ impl<const N: usize> Run<'_, N> {
         Ok(false)
     }
 
-    /// Expands states; what is found stays with the workers.
-    fn expand(&mut self, states: Level<N>, new: bool) -> Result<(), Unfinished> {
-        let mut chunks = states.chunks();
-        loop {
-            let (left, pause) = self.expand_chunks(&chunks, new);
-            chunks = left;
-            match pause {
-                None => return Ok(()),
-                Some(Pause::End(why)) => return Err(why),
-                Some(Pause::Grow) => self.grow()?,
-            }
-        }
-    }
-
-    fn expand_chunks<'c>(&mut self, chunks: &[&'c [State<N>]], new: bool) -> Left<'c, N> {
+    /// Lets the workers expand states until none wait or until they have to meet.
+    fn expand(&mut self) -> Option<Pause> {
         let table = self.table.as_ref().expect("there is a table");
-        let frame = Frame {
+        let shared = Shared {
             context: &self.context,
             table,
             claimed: &self.claimed,
             capacity: table.capacity(),
-            depth: self.rounds,
+            depth: 0,
             overhead: self.bytes(),
-            kept: &self.queued,
+            outside: self.queue.len(),
+            stop: Stop::default(),
         };
-        let task = |worker: &mut Worker<N>, round: &Round<_, N>| worker.expand(round, chunks, new);
-        round::expand(&mut self.workers, frame, chunks, task)
+        let queue = &self.queue;
+        let many = queue.len().load(Ordering::Relaxed) >= PARALLEL as u64;
+        // One thread goes on until there is work for others.
+        let enough = match many || self.context.search.threads <= 1 {
+            true => u64::MAX,
+            false => PARALLEL as u64,
+        };
+        self.workers
+            .run(many, |worker| worker.expand(&shared, queue, enough));
+        shared.into_pause()
     }
 
     /// The size of everything.
@@ -199,13 +154,12 @@ impl<const N: usize> Run<'_, N> {
         let context = self.context;
         let (mut seen, mut reached_final) = (None, false);
         let mut transitions = 0;
-        for worker in self.workers.iter_mut() {
+        for worker in self.workers.iter() {
             seen = seen.or(worker.violating);
             reached_final |= worker.reached_final;
             transitions += worker.transitions;
-            worker.next = Frontier::new();
         }
-        self.frontier = Frontier::new();
+        self.queue = Queue::new();
         // A state that was judged to be wrong stays a violation, whatever it is called.
         let judge = &self.workers.first().judge;
         let mut seen = seen.map(|state| judge.violation(&state).unwrap_or(Violation::Deadlock));
@@ -242,7 +196,7 @@ impl<const N: usize> Run<'_, N> {
             statistics: Statistics {
                 states: self.claimed.load(Ordering::Relaxed),
                 transitions,
-                depth: self.rounds,
+                depth: None,
                 configurations,
                 table_bytes: table.map_or(0, Table::bytes) as u64,
                 bytes: self.bytes(),

@@ -53,15 +53,9 @@ impl<const N: usize> Table<N> {
         self.slots.bytes()
     }
 
-    /// The slot at which the search for a state with this key begins.
+    /// The slot at which the search for a state begins whose key has this hash.
     #[inline]
-    pub fn home(&self, key: &State<N>) -> usize {
-        self.slots.home(hash(key))
-    }
-
-    /// The same by the hash of the key.
-    #[inline]
-    pub fn home_of(&self, hash: u64) -> usize {
+    pub fn home(&self, hash: u64) -> usize {
         self.slots.home(hash)
     }
 
@@ -82,6 +76,7 @@ impl<const N: usize> Table<N> {
     }
 
     /// The state in a slot, if there is one.
+    #[inline]
     pub fn get(&self, slot: usize) -> Option<State<N>> {
         self.slots.get(slot).map(unmarked)
     }
@@ -192,7 +187,7 @@ impl<const N: usize> Table<N> {
     ) -> Result<(), Overflow> {
         for state in slots.clone().filter_map(|slot| self.slots.get(slot)) {
             let key = merger.key(&unmarked(state))?;
-            let mut slot = larger.home(&key);
+            let mut slot = larger.home(hash(&key));
             while larger.slots.claim(slot, &state).is_err() {
                 slot = larger.slots.after(slot);
             }
@@ -202,12 +197,14 @@ impl<const N: usize> Table<N> {
     }
 }
 
-fn marked<const N: usize>(mut state: State<N>) -> State<N> {
+#[inline]
+pub fn marked<const N: usize>(mut state: State<N>) -> State<N> {
     state[0] |= MARK;
     state
 }
 
-fn unmarked<const N: usize>(mut state: State<N>) -> State<N> {
+#[inline]
+pub fn unmarked<const N: usize>(mut state: State<N>) -> State<N> {
     state[0] &= !MARK;
     state
 }

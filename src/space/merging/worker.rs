@@ -1,33 +1,34 @@
 //! One thread's part in expanding states and merging what is found.
 
-use super::Frontier;
 use super::merger::Merger;
-use super::table::{Merged, Table};
+use super::queue::{Found, Queue};
+use super::table::{Merged, Table, marked, unmarked};
 use crate::limits::{Pace, StopReason};
 use crate::space::context::Context;
 use crate::space::judge::{Judge, Judgement};
 use crate::space::layout::{Overflow, State};
-use crate::space::round::{Pause, Round};
 use crate::space::search::Unfinished;
+use crate::space::shared::{Pause, Shared};
 use crate::space::slots::hash;
 use crate::space::successors::{SuccessorCache, Successors};
+use std::sync::atomic::Ordering;
 
 /// Successors that wait for their table slots to be fetched.
 const BATCH: usize = 128;
 
-/// States to expand whose slots are fetched at a time.
-const FETCHED: usize = 32;
-
 /// Successors that a thread remembers, a power of two.
 const RECENT: usize = 1 << 15;
 
-/// A thread's tables and what it has found in the current round.
+/// Tables with fewer slots than this are fast enough without.
+const LARGE_TABLE: usize = 1 << 20;
+
+/// A thread's tables and what it has found in the current shared.
 pub struct Worker<'a, const N: usize> {
     context: Context<'a>,
     pub cache: SuccessorCache<'a, N>,
     pub judge: Judge<'a, N>,
     pub merger: Merger<'a, N>,
-    pub next: Frontier<N>,
+    pub found: Found<N>,
     /// A state in which something is wrong.
     pub violating: Option<State<N>>,
     pub reached_final: bool,
@@ -53,7 +54,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             cache: SuccessorCache::new(context),
             judge: Judge::new(context),
             merger: Merger::new(context),
-            next: Frontier::new(),
+            found: Found::new(),
             violating: None,
             reached_final: false,
             transitions: 0,
@@ -62,77 +63,71 @@ impl<'a, const N: usize> Worker<'a, N> {
             successors: Successors::new(),
             pending: Vec::new(),
             waiting: 0,
-            recent: vec![[0; N]; RECENT],
+            recent: Vec::new(),
             pace: Pace::default(),
         }
     }
 
-    /// Expands chunks of states, which are all new or all expanded before, until there are
-    /// none, or until the threads have to meet; returns what it did not finish of its last
-    /// chunk.
-    pub fn expand<'c>(
-        &mut self,
-        round: &Round<Table<N>, N>,
-        chunks: &[&'c [State<N>]],
-        new: bool,
-    ) -> Option<&'c [State<N>]> {
-        let left = round.for_each_chunk(chunks, |chunk| {
-            let (mut done, mut expanded) = (0, Ok(true));
-            for batch in chunk.chunks(FETCHED) {
-                expanded = self.expand_batch(round, batch, new, &mut done);
-                if expanded != Ok(true) {
-                    break;
-                }
-            }
-            if let Err(why) = expanded {
-                round.pause(Pause::End(why));
-            }
-            done
-        });
-        if let Err(Overflow) = self.insert_pending(round.table()) {
-            round.pause(Pause::End(Unfinished::Overflow));
+    /// Expands states of the queue until there are none, or until the threads have to meet,
+    /// or until there are enough for several threads.
+    pub fn expand(&mut self, shared: &Shared<Table<N>>, queue: &Queue<N>, enough: u64) {
+        if self.recent.is_empty() && shared.table.slots() >= LARGE_TABLE {
+            self.recent = vec![[0; N]; RECENT];
         }
-        round.give_back(&mut self.credit);
-        left
+        let stop = || shared.is_paused() || queue.len().load(Ordering::Relaxed) >= enough;
+        let mut chunk = Vec::new();
+        while queue.next(&mut self.found, &mut chunk, stop) {
+            let mut done = 0;
+            let expanded = self.expand_chunk(shared, &chunk, &mut done);
+            let inserted = self.insert_pending(shared.table);
+            if let Err(why) = expanded.and(inserted.map_err(Unfinished::from)) {
+                shared.pause(Pause::End(why));
+            }
+            for state in &chunk[done..] {
+                let pending = self.merger.pending(&unmarked(*state));
+                self.found.push(*state, pending);
+            }
+        }
+        shared.give_back(&mut self.credit);
     }
 
-    /// Expands states and counts those that are done; whether to go on.
-    fn expand_batch(
+    /// Expands states and counts those that are done.
+    fn expand_chunk(
         &mut self,
-        round: &Round<Table<N>, N>,
-        states: &[State<N>],
-        new: bool,
+        shared: &Shared<Table<N>>,
+        chunk: &[State<N>],
         done: &mut usize,
-    ) -> Result<bool, Unfinished> {
-        let table = round.table();
+    ) -> Result<(), Unfinished> {
+        let table = shared.table;
         self.fetched.clear();
-        for state in states {
-            let key = self.merger.key(state)?;
-            let home = table.home(&key);
+        for state in chunk {
+            let key = self.merger.key(&unmarked(*state))?;
+            let home = table.home(hash(&key));
             table.prefetch(home);
             self.fetched.push((home, key));
         }
-        for (at, state) in states.iter().enumerate() {
+        for (at, state) in chunk.iter().enumerate() {
             let (home, key) = self.fetched[at];
-            let slot = table.find(state, home, &mut self.merger);
-            let state = table.take(slot.expect("a state that waits is in the table"));
+            let slot = table.find(&unmarked(*state), home, &mut self.merger);
+            let now = table.take(slot.expect("a state that waits is in the table"));
             let successors = &mut self.successors;
-            self.cache.successors_with_keys(&state, &key, successors)?;
+            self.cache.successors_with_keys(&now, &key, successors)?;
             let count = successors.as_slice().len();
-            if !self.reserve(round)? {
-                return Ok(false);
+            if !self.reserve(shared)? {
+                return Ok(());
             }
             self.enqueue(table);
             if self.waiting >= BATCH {
                 self.insert_pending(table)?;
             }
-            self.transitions += if new { count as u64 } else { 0 };
+            let is_new = *state == unmarked(*state);
+            self.transitions += if is_new { count as u64 } else { 0 };
             *done += 1;
-            if self.pace.is_due(1 + count) && !round.proceed() {
-                return Ok(false);
+            if self.pace.is_due(1 + count) && !shared.proceed::<N>() {
+                return Ok(());
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Lets the successors wait for their slots, except for those that came up recently.
@@ -146,9 +141,11 @@ impl<'a, const N: usize> Worker<'a, N> {
         let mut fetched = 0;
         for (next, key) in successors.iter().zip(keys) {
             let hash = hash(key);
-            let home = table.home_of(hash);
-            let recent = &mut self.recent[hash as usize % RECENT];
-            let known = std::mem::replace(recent, *next) == *next;
+            let home = table.home(hash);
+            let known = match self.recent.get_mut(hash as usize % RECENT) {
+                Some(recent) => std::mem::replace(recent, *next) == *next,
+                None => false,
+            };
             fetched = if known { fetched } else { home };
             table.prefetch(fetched);
             self.pending[self.waiting] = (home, *next);
@@ -157,16 +154,16 @@ impl<'a, const N: usize> Worker<'a, N> {
     }
 
     /// Makes sure that all pending states and successors have room.
-    fn reserve(&mut self, round: &Round<Table<N>, N>) -> Result<bool, Overflow> {
+    fn reserve(&mut self, shared: &Shared<Table<N>>) -> Result<bool, Overflow> {
         let needed = (self.waiting + self.successors.as_slice().len()) as u64;
-        if round.reserve(&mut self.credit, needed) {
+        if shared.reserve(&mut self.credit, needed) {
             return Ok(true);
         }
         if self.waiting > 0 {
-            self.insert_pending(round.table())?;
-            return self.reserve(round);
+            self.insert_pending(shared.table)?;
+            return self.reserve(shared);
         }
-        round.no_room();
+        shared.no_room();
         Ok(false)
     }
 
@@ -186,7 +183,10 @@ impl<'a, const N: usize> Worker<'a, N> {
                 self.credit -= 1;
                 self.add(*state);
             }
-            Merged::Grown(state) => self.next.grown.push(state),
+            Merged::Grown(state) => {
+                let pending = self.merger.pending(&state);
+                self.found.push(marked(state), pending);
+            }
             Merged::Known => {}
         }
         Ok(())
@@ -200,7 +200,8 @@ impl<'a, const N: usize> Worker<'a, N> {
         }
         self.reached_final |= judgement == Judgement::Final;
         if !self.is_last(judgement) {
-            self.next.new.push(state);
+            let pending = self.merger.pending(&state);
+            self.found.push(state, pending);
         }
     }
 
@@ -220,7 +221,7 @@ impl<'a, const N: usize> Worker<'a, N> {
     /// it.
     pub fn slot(&mut self, state: &State<N>, table: &Table<N>) -> Option<usize> {
         let key = self.merger.key(state).ok()?;
-        table.find(state, table.home(&key), &mut self.merger)
+        table.find(state, table.home(hash(&key)), &mut self.merger)
     }
 
     /// The state that another is merged into; `None` if the search has not found it.

@@ -320,13 +320,7 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
     }
 
     #[inline(always)]
-    fn apply_with_keys(
-        &self,
-        row: Row,
-        state: &State<N>,
-        key: &State<N>,
-        out: &mut Successors<N>,
-    ) {
+    fn apply_with_keys(&self, row: Row, state: &State<N>, key: &State<N>, out: &mut Successors<N>) {
         let (mut start, mut len) = (row.start as usize, row.len as usize);
         loop {
             if out.len + Self::WIDTH > out.states.len() {
