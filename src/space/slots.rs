@@ -142,7 +142,10 @@ impl<const N: usize> Slots<N> {
     #[inline]
     pub fn get(&self, slot: usize) -> Option<State<N>> {
         let words = self.slot(slot);
-        let state: State<N> = std::array::from_fn(|at| words[at].load(Ordering::Relaxed));
+        let mut state = [EMPTY; N];
+        for (value, word) in state.iter_mut().zip(words) {
+            *value = word.load(Ordering::Relaxed);
+        }
         (state[0] != EMPTY).then_some(state)
     }
 

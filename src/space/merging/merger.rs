@@ -84,13 +84,22 @@ impl<'a, const N: usize> Merger<'a, N> {
     /// Whether two states are merged.
     #[inline]
     pub fn same_key(&mut self, one: &State<N>, other: &State<N>) -> bool {
-        if (0..N).any(|at| (one[at] ^ other[at]) & self.others[at] != 0) {
-            return false;
+        for at in 0..N {
+            if (one[at] ^ other[at]) & self.others[at] != 0 {
+                return false;
+            }
         }
-        (0..self.fields.len()).all(|process| {
-            let [one, other] = [one, other].map(|state| ConfigId(self.fields[process].get(state)));
-            one == other || self.known(process, one).skeleton == self.known(process, other).skeleton
-        })
+        for process in 0..self.fields.len() {
+            let field = self.fields[process];
+            let (one, other) = (ConfigId(field.get(one)), ConfigId(field.get(other)));
+            if one != other {
+                let (one, other) = (self.known(process, one), self.known(process, other));
+                if one.skeleton != other.skeleton {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// The union of two states with the same key.
@@ -99,7 +108,7 @@ impl<'a, const N: usize> Merger<'a, N> {
         let mut joined = *old;
         for process in 0..self.fields.len() {
             let field = self.fields[process];
-            let [own, other] = [old, new].map(|state| ConfigId(field.get(state)));
+            let (own, other) = (ConfigId(field.get(old)), ConfigId(field.get(new)));
             if own != other {
                 let union = self.union(ProcessId(process as u32), own, other);
                 field.set(&mut joined, union.0)?;
@@ -113,7 +122,7 @@ impl<'a, const N: usize> Merger<'a, N> {
         let mixed = (own.0.wrapping_mul(0x9e37_79b9) ^ other.0).wrapping_mul(0x85eb_ca6b);
         let at = (mixed.wrapping_add(process.0) >> 20) as usize % RECENT;
         let known = self.recent[at];
-        if (known.process, known.own, known.other) == (process, own, other) {
+        if known.own == own && known.other == other && known.process == process {
             return known.union;
         }
         let join = || self.context.interner.join(process, own, other);
@@ -130,12 +139,12 @@ impl<'a, const N: usize> Merger<'a, N> {
     /// The number of pending stores that a state has, those in sets counted once each.
     #[inline]
     pub fn pending(&mut self, state: &State<N>) -> usize {
-        let processes = 0..self.fields.len();
-        let pending = processes.map(|process| {
+        let mut pending = 0;
+        for process in 0..self.fields.len() {
             let id = ConfigId(self.fields[process].get(state));
-            self.known(process, id).pending as usize
-        });
-        pending.sum()
+            pending += self.known(process, id).pending as usize;
+        }
+        pending
     }
 
     #[inline]

@@ -145,10 +145,11 @@ impl<const N: usize> Table<N> {
     #[inline]
     fn read(&self, slot: usize, first: u64) -> State<N> {
         let words = self.slots.slot(slot);
-        std::array::from_fn(|at| match at {
-            0 => first,
-            _ => words[at].load(Ordering::Acquire),
-        })
+        let mut state = [first; N];
+        for at in 1..N {
+            state[at] = words[at].load(Ordering::Acquire);
+        }
+        state
     }
 
     /// The slot of the merged state with the key of this one, if there is one. A state that
