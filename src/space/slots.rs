@@ -143,10 +143,25 @@ impl<const N: usize> Slots<N> {
     pub fn get(&self, slot: usize) -> Option<State<N>> {
         let words = self.slot(slot);
         let mut state = [EMPTY; N];
-        for (value, word) in state.iter_mut().zip(words) {
-            *value = word.load(Ordering::Relaxed);
+        for at in 0..N {
+            state[at] = words[at].load(Ordering::Relaxed);
         }
         (state[0] != EMPTY).then_some(state)
+    }
+
+    /// All slots of a range that are not empty, and the words in them; only while nobody
+    /// claims any.
+    #[inline]
+    pub fn states(&self, range: Range<usize>) -> impl Iterator<Item = (usize, State<N>)> {
+        let words = &self.words()[range.start * N..range.end * N];
+        let slots = range.zip(words.chunks_exact(N));
+        slots.filter_map(|(slot, words)| {
+            let mut state = [EMPTY; N];
+            for at in 0..N {
+                state[at] = words[at].load(Ordering::Relaxed);
+            }
+            (state[0] != EMPTY).then_some((slot, state))
+        })
     }
 
     /// The slots, in the portions in which they are moved to a larger table.

@@ -57,7 +57,7 @@ impl<const N: usize> Table<N> {
     /// back. Both tables are in the order of hashes, so that both are gone through once,
     /// from one end to the other.
     pub fn move_to(&self, larger: &Table<N>, slots: &Range<usize>) {
-        for state in slots.clone().filter_map(|slot| self.slots.get(slot)) {
+        for (_, state) in self.slots.states(slots.clone()) {
             larger.insert(&state, larger.home(hash(&state)));
         }
         self.slots.discard(slots);

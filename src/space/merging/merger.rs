@@ -52,6 +52,20 @@ const NO_JOIN: Join = Join {
     union: ConfigId(0),
 };
 
+impl Join {
+    #[inline]
+    fn is_of(self, process: ProcessId, own: ConfigId, other: ConfigId) -> bool {
+        self.own == own && self.other == other && self.process == process
+    }
+}
+
+/// Where a union is kept among the recent ones.
+#[inline]
+fn slot(process: ProcessId, own: ConfigId, other: ConfigId) -> usize {
+    let mixed = (own.0.wrapping_mul(0x9e37_79b9) ^ other.0).wrapping_mul(0x85eb_ca6b);
+    (mixed.wrapping_add(process.0 << 20) >> 20) as usize % RECENT
+}
+
 impl<'a, const N: usize> Merger<'a, N> {
     pub fn new(context: Context<'a>) -> Merger<'a, N> {
         let fields = context.layout.configs.clone();
@@ -102,32 +116,43 @@ impl<'a, const N: usize> Merger<'a, N> {
         true
     }
 
-    /// The union of two states with the same key.
+    /// The union of two states; `None` if they are not merged.
     #[inline]
-    pub fn join(&mut self, old: &State<N>, new: &State<N>) -> Result<State<N>, Overflow> {
+    pub fn join(&mut self, old: &State<N>, new: &State<N>) -> Result<Option<State<N>>, Overflow> {
         let mut joined = *old;
+        for at in 0..N {
+            if (old[at] ^ new[at]) & self.others[at] != 0 {
+                return Ok(None);
+            }
+        }
         for process in 0..self.fields.len() {
             let field = self.fields[process];
             let (own, other) = (ConfigId(field.get(old)), ConfigId(field.get(new)));
-            if own != other {
-                let union = self.union(ProcessId(process as u32), own, other);
+            if own == other {
+                continue;
+            }
+            let process = ProcessId(process as u32);
+            let recent = self.recent[slot(process, own, other)];
+            let union = if recent.is_of(process, own, other) {
+                recent.union
+            } else if self.same_key(old, new) {
+                self.union(process, own, other)
+            } else {
+                return Ok(None);
+            };
+            if union != own {
                 field.set(&mut joined, union.0)?;
             }
         }
-        Ok(joined)
+        Ok(Some(joined))
     }
 
-    #[inline]
+    /// The union of two configurations with the same skeleton.
+    #[inline(never)]
     fn union(&mut self, process: ProcessId, own: ConfigId, other: ConfigId) -> ConfigId {
-        let mixed = (own.0.wrapping_mul(0x9e37_79b9) ^ other.0).wrapping_mul(0x85eb_ca6b);
-        let at = (mixed.wrapping_add(process.0) >> 20) as usize % RECENT;
-        let known = self.recent[at];
-        if known.own == own && known.other == other && known.process == process {
-            return known.union;
-        }
         let join = || self.context.interner.join(process, own, other);
         let union = *self.joins.entry((process, own, other)).or_insert_with(join);
-        self.recent[at] = Join {
+        self.recent[slot(process, own, other)] = Join {
             process,
             own,
             other,

@@ -2,7 +2,7 @@
 //!
 //! A slot holds a merged state and nothing else. Which slot it is depends on the state's
 //! key, the skeletons of its configurations and memory, and so does whether two states are
-//! one: both are compared whole ([`Merger::join`]). A state in the table only grows, and
+//! one: both are compared whole ([`Merger::same_key`]). A state in the table only grows, and
 //! that without locks: each word holds whole components, whose union is the union of the
 //! states, so the words are replaced one by one, by compare-and-swap. Whoever reads a state
 //! meanwhile finds one that lies between the old and the new, and so below the fixed point.
@@ -71,8 +71,10 @@ impl<const N: usize> Table<N> {
     }
 
     /// The states in some slots.
+    #[inline]
     pub fn states(&self, slots: Range<usize>) -> impl Iterator<Item = (usize, State<N>)> {
-        slots.filter_map(|slot| Some((slot, self.get(slot)?)))
+        let states = self.slots.states(slots);
+        states.map(|(slot, state)| (slot, unmarked(state)))
     }
 
     /// The state in a slot, if there is one.
@@ -98,14 +100,17 @@ impl<const N: usize> Table<N> {
             if old == *state {
                 return Ok(Merged::Known);
             }
-            if merger.same_key(&old, state) {
-                return self.grow(slot, state, merger);
+            match merger.join(&old, state)? {
+                Some(joined) if joined == old => return Ok(Merged::Known),
+                Some(_) => return self.grow(slot, state, merger),
+                None => {}
             }
             slot = self.slots.after(slot);
         }
     }
 
     /// Merges a state into the one in a slot, which has the same key.
+    #[inline(never)]
     fn grow(
         &self,
         slot: usize,
@@ -118,6 +123,7 @@ impl<const N: usize> Table<N> {
             let now = self.read(slot, words[0].load(Ordering::Acquire));
             let old = unmarked(now);
             let joined = merger.join(&old, state)?;
+            let joined = joined.expect("the key of a slot stays the same");
             for (at, word) in words.iter().enumerate() {
                 if joined[at] != old[at] {
                     let mark = now[at] ^ old[at];
@@ -186,7 +192,7 @@ impl<const N: usize> Table<N> {
         slots: &Range<usize>,
         merger: &mut Merger<N>,
     ) -> Result<(), Overflow> {
-        for state in slots.clone().filter_map(|slot| self.slots.get(slot)) {
+        for (_, state) in self.slots.states(slots.clone()) {
             let key = merger.key(&unmarked(state))?;
             let mut slot = larger.home(hash(&key));
             while larger.slots.claim(slot, &state).is_err() {
