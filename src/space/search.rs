@@ -133,7 +133,8 @@ pub struct Statistics {
     pub transitions: u64,
     /// Completed levels, if the search went by levels.
     pub depth: Option<u64>,
-    /// Distinct configurations, over all processes.
+    /// Distinct configurations, over all processes. Those that states of a partially
+    /// disjunctive model had only before they grew count if a limit cut the search short.
     pub configurations: usize,
     /// The size of the visited set.
     pub table_bytes: u64,

@@ -6,4 +6,5 @@ mod explorer;
 mod large;
 mod limits;
 mod litmus;
+mod merging;
 mod oracle;

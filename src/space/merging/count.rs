@@ -21,6 +21,7 @@ impl<const N: usize> Run<'_, N> {
         let deadlock = AtomicBool::new(false);
         let (context, fields) = (self.context, &self.context.layout.configs);
         let find_deadlocks = context.search.deadlock;
+        let some_end = self.workers.iter().any(|worker| worker.met_end);
         let table = self.table.as_ref().expect("there is a table");
         let none = vec![false; context.interner.config_count()];
         let occurring = Mutex::new(vec![none.clone(); fields.len()]);
@@ -33,7 +34,7 @@ impl<const N: usize> Run<'_, N> {
                     for (field, occur) in fields.iter().zip(&mut occur) {
                         occur[field.get(&state) as usize] = true;
                     }
-                    if worker.ends_at(&state) {
+                    if some_end && worker.ends_at(&state) {
                         continue;
                     }
                     let successors = worker.cache.count(&state)?;

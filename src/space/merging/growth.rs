@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering;
 
 impl<const N: usize> Run<'_, N> {
     /// Replaces the table by a larger one. A limit that ends this ends the search: the
-    /// table then lacks states.
+    /// table then lacks states. One that has a violation to show is moved as long as its
+    /// trace may be looked for.
     pub(super) fn grow(&mut self) -> Result<(), Unfinished> {
         let old = self.table.take();
         let slots = old.as_ref().map_or(0, Table::slots);
@@ -29,10 +30,15 @@ impl<const N: usize> Run<'_, N> {
         };
         let portions = old.portions();
         let context = self.context;
+        let violated = self.workers.iter().any(|worker| worker.violating.is_some());
         self.workers
             .share(&portions, portions.len() > 1, |worker, _, slots| {
                 old.move_to(table, slots, &mut worker.merger)?;
-                Ok(context.check()?)
+                match violated {
+                    true => context.check_tracing()?,
+                    false => context.check()?,
+                }
+                Ok(())
             })
     }
 }

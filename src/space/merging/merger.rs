@@ -1,4 +1,8 @@
-//! Which states are merged, and into what: what one thread knows of it.
+//! Which states are merged, and into what.
+//!
+//! Two states are merged if they have the same memory and their configurations the same
+//! skeletons; the result has the unions of their sets. Both are found configuration by
+//! configuration, by what a thread has learnt of them: no set is looked at twice.
 
 use crate::program::ProcessId;
 use crate::space::context::Context;
@@ -6,9 +10,11 @@ use crate::space::intern::{ConfigId, SkeletonId};
 use crate::space::layout::{Field, Overflow, State};
 use ahash::AHashMap;
 
-/// Unions that are found without a look into the map, a power of two.
-const RECENT: usize = 1 << 12;
+/// Unions that are found without a look into the map: at first, and at most; powers of two.
+const FIRST_RECENT: usize = 1 << 6;
+const MOST_RECENT: usize = 1 << 12;
 
+/// What one thread knows of configurations and their unions.
 pub struct Merger<'a, const N: usize> {
     context: Context<'a>,
     fields: Vec<Field>,
@@ -59,13 +65,6 @@ impl Join {
     }
 }
 
-/// Where a union is kept among the recent ones.
-#[inline]
-fn slot(process: ProcessId, own: ConfigId, other: ConfigId) -> usize {
-    let mixed = (own.0.wrapping_mul(0x9e37_79b9) ^ other.0).wrapping_mul(0x85eb_ca6b);
-    (mixed.wrapping_add(process.0 << 20) >> 20) as usize % RECENT
-}
-
 impl<'a, const N: usize> Merger<'a, N> {
     pub fn new(context: Context<'a>) -> Merger<'a, N> {
         let fields = context.layout.configs.clone();
@@ -79,7 +78,7 @@ impl<'a, const N: usize> Merger<'a, N> {
             configs: vec![Vec::new(); fields.len()],
             fields,
             joins: AHashMap::new(),
-            recent: vec![NO_JOIN; RECENT],
+            recent: vec![NO_JOIN; FIRST_RECENT],
         }
     }
 
@@ -132,7 +131,7 @@ impl<'a, const N: usize> Merger<'a, N> {
                 continue;
             }
             let process = ProcessId(process as u32);
-            let recent = self.recent[slot(process, own, other)];
+            let recent = self.recent[self.recent_slot(process, own, other)];
             let union = if recent.is_of(process, own, other) {
                 recent.union
             } else if self.same_key(old, new) {
@@ -147,12 +146,23 @@ impl<'a, const N: usize> Merger<'a, N> {
         Ok(Some(joined))
     }
 
+    /// Where the union of two configurations is kept among the recent ones.
+    #[inline]
+    fn recent_slot(&self, process: ProcessId, own: ConfigId, other: ConfigId) -> usize {
+        let mixed = (own.0.wrapping_mul(0x9e37_79b9) ^ other.0).wrapping_mul(0x85eb_ca6b);
+        ((mixed >> 20) + process.0) as usize & (self.recent.len() - 1)
+    }
+
     /// The union of two configurations with the same skeleton.
-    #[inline(never)]
+    #[cold]
     fn union(&mut self, process: ProcessId, own: ConfigId, other: ConfigId) -> ConfigId {
         let join = || self.context.interner.join(process, own, other);
         let union = *self.joins.entry((process, own, other)).or_insert_with(join);
-        self.recent[slot(process, own, other)] = Join {
+        if self.joins.len() > self.recent.len() && self.recent.len() < MOST_RECENT {
+            self.recent = vec![NO_JOIN; 4 * self.recent.len()];
+        }
+        let slot = self.recent_slot(process, own, other);
+        self.recent[slot] = Join {
             process,
             own,
             other,
@@ -163,7 +173,7 @@ impl<'a, const N: usize> Merger<'a, N> {
 
     /// The number of pending stores that a state has, those in sets counted once each.
     #[inline]
-    pub fn pending(&mut self, state: &State<N>) -> usize {
+    pub fn pending_stores(&mut self, state: &State<N>) -> usize {
         let mut pending = 0;
         for process in 0..self.fields.len() {
             let id = ConfigId(self.fields[process].get(state));
@@ -198,6 +208,6 @@ impl<'a, const N: usize> Merger<'a, N> {
     pub fn bytes(&self) -> usize {
         let configs = self.configs.iter().map(Vec::capacity);
         configs.sum::<usize>() * size_of::<Known>()
-            + (RECENT + self.joins.capacity() * 8 / 7) * size_of::<Join>()
+            + (self.recent.len() + self.joins.capacity() * 8 / 7) * size_of::<Join>()
     }
 }

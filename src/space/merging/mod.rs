@@ -2,8 +2,17 @@
 //! buffer sets are one state, whose sets are the unions.
 //!
 //! A state whose sets grow is expanded again, until nothing grows any more. The result is
-//! the least fixed point of a monotone map, so it depends neither on the order of work nor
-//! on the number of threads.
+//! the least fixed point of a monotone map: a state is only ever replaced by its union with
+//! a successor of another, and in the end every state was expanded as it is. So the result
+//! depends neither on the order of work nor on the number of threads. There are no levels:
+//! states wait in a [`queue`] whose order keeps them from being expanded more than once,
+//! and threads take from it as they please. The merged states are in a [`table`], whose
+//! states grow in place; a [`merger`] says which ones are merged, and a [`worker`] is one
+//! thread.
+//!
+//! What a search reports is taken from the fixed point afterwards: the number of transitions
+//! and of configurations ([`count`]), the [`graph`], the shortest trace ([`path`]).
+
 mod count;
 mod graph;
 mod growth;

@@ -97,17 +97,15 @@ impl<const N: usize> Waiting<N> {
     /// Moves all states here; how many.
     fn add(&mut self, found: &mut Found<N>) -> u64 {
         let mut added = 0;
-        for (pending, states) in found.buckets.iter_mut().enumerate() {
-            if states.is_empty() {
-                continue;
-            }
-            if self.buckets.len() <= pending {
-                self.buckets.resize_with(pending + 1, Level::new);
-            }
-            self.end = self.end.max(pending + 1);
-            added += states.len() as u64;
-            for state in states.drain(..) {
-                self.buckets[pending].push(state);
+        if self.buckets.len() < found.buckets.len() {
+            self.buckets.resize_with(found.buckets.len(), Level::new);
+        }
+        let buckets = self.buckets.iter_mut().zip(&mut found.buckets);
+        for (at, (bucket, states)) in buckets.enumerate() {
+            if !states.is_empty() {
+                self.end = self.end.max(at + 1);
+                added += states.len() as u64;
+                states.drain(..).for_each(|state| bucket.push(state));
             }
         }
         added
@@ -130,10 +128,11 @@ impl<const N: usize> Found<N> {
         Found { buckets }
     }
 
-    pub fn push(&mut self, state: State<N>, pending: usize) {
-        if self.buckets.len() <= pending {
-            self.buckets.resize_with(pending + 1, Vec::new);
+    /// Adds a state with this many pending stores.
+    pub fn push(&mut self, state: State<N>, stores: usize) {
+        if self.buckets.len() <= stores {
+            self.buckets.resize_with(stores + 1, Vec::new);
         }
-        self.buckets[pending].push(state);
+        self.buckets[stores].push(state);
     }
 }

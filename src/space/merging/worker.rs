@@ -16,22 +16,27 @@ use std::sync::atomic::Ordering;
 /// Successors that wait for their table slots to be fetched.
 const BATCH: usize = 128;
 
-/// Successors that a thread remembers, a power of two.
+/// Successors that a thread remembers, a power of two. One that came up recently brings
+/// nothing new.
 const RECENT: usize = 1 << 15;
 
 /// Tables with fewer slots than this are fast enough without.
 const LARGE_TABLE: usize = 1 << 20;
 
-/// A thread's tables and what it has found in the current shared.
+/// A thread's tables, and what it has found.
 pub struct Worker<'a, const N: usize> {
     context: Context<'a>,
     pub cache: SuccessorCache<'a, N>,
     pub judge: Judge<'a, N>,
     pub merger: Merger<'a, N>,
-    pub found: Found<N>,
+    /// States that are to be expanded and not in the queue yet. Those that have been before
+    /// carry a mark.
+    found: Found<N>,
     /// A state in which something is wrong.
     pub violating: Option<State<N>>,
     pub reached_final: bool,
+    /// It has found a state after which nothing comes.
+    pub met_end: bool,
     /// The transitions of the states that it expanded, as they were at the first time.
     pub transitions: u64,
     credit: u64,
@@ -57,6 +62,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             found: Found::new(),
             violating: None,
             reached_final: false,
+            met_end: false,
             transitions: 0,
             credit: 0,
             fetched: Vec::new(),
@@ -84,8 +90,8 @@ impl<'a, const N: usize> Worker<'a, N> {
                 shared.pause(Pause::End(why));
             }
             for state in &chunk[done..] {
-                let pending = self.merger.pending(&unmarked(*state));
-                self.found.push(*state, pending);
+                let stores = self.merger.pending_stores(&unmarked(*state));
+                self.found.push(*state, stores);
             }
         }
         shared.give_back(&mut self.credit);
@@ -176,7 +182,7 @@ impl<'a, const N: usize> Worker<'a, N> {
         Ok(())
     }
 
-    /// Merges a state into the table; whether it is new.
+    /// Merges a state into the table.
     fn merge(&mut self, state: &State<N>, home: usize, table: &Table<N>) -> Result<(), Overflow> {
         match table.merge(state, home, &mut self.merger)? {
             Merged::New => {
@@ -184,8 +190,8 @@ impl<'a, const N: usize> Worker<'a, N> {
                 self.add(*state);
             }
             Merged::Grown(state) => {
-                let pending = self.merger.pending(&state);
-                self.found.push(marked(state), pending);
+                let stores = self.merger.pending_stores(&state);
+                self.found.push(marked(state), stores);
             }
             Merged::Known => {}
         }
@@ -199,9 +205,11 @@ impl<'a, const N: usize> Worker<'a, N> {
             self.violating.get_or_insert(state);
         }
         self.reached_final |= judgement == Judgement::Final;
-        if !self.is_last(judgement) {
-            let pending = self.merger.pending(&state);
-            self.found.push(state, pending);
+        if self.is_last(judgement) {
+            self.met_end = true;
+        } else {
+            let stores = self.merger.pending_stores(&state);
+            self.found.push(state, stores);
         }
     }
 
