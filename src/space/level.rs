@@ -49,19 +49,6 @@ impl<const N: usize> Level<N> {
         }
     }
 
-    /// Moves states that were added last, at most as many as given; how many.
-    pub fn pop_into(&mut self, all: &mut Vec<State<N>>, most: usize) -> usize {
-        let Some(piece) = self.pieces.last_mut() else {
-            return 0;
-        };
-        let taken = most.min(piece.len());
-        all.extend(piece.drain(piece.len() - taken..));
-        if piece.is_empty() {
-            self.pieces.pop();
-        }
-        taken
-    }
-
     /// Moves all states of another level here.
     pub fn append(&mut self, other: &mut Level<N>) {
         other.pieces.iter_mut().for_each(Vec::shrink_to_fit);

@@ -15,7 +15,7 @@ impl<const N: usize> Run<'_, N> {
     pub(super) fn grow(&mut self) -> Result<(), Unfinished> {
         let old = self.table.take();
         let slots = old.as_ref().map_or(0, Table::slots);
-        let queued = self.queue.len().load(Ordering::Relaxed);
+        let queued = self.queue.room().load(Ordering::Relaxed);
         let others = self.bytes() + queued * size_of::<State<N>>() as u64;
         let most = self.context.search.limits.max_memory;
         let room = most.map(|most| most.saturating_sub(others));

@@ -74,7 +74,7 @@ impl<const N: usize> Run<'_, N> {
         }
         loop {
             match self.expand() {
-                None if self.queue.len().load(Ordering::Relaxed) == 0 => return Ok(End::Exhausted),
+                None if self.queue.len() == 0 => return Ok(End::Exhausted),
                 None => {}
                 Some(Pause::End(why)) => return Err(why),
                 Some(Pause::Grow) => self.grow()?,
@@ -134,11 +134,11 @@ impl<const N: usize> Run<'_, N> {
             capacity: table.capacity(),
             depth: 0,
             overhead: self.bytes(),
-            outside: self.queue.len(),
+            outside: self.queue.room(),
             stop: Stop::default(),
         };
         let queue = &self.queue;
-        let many = queue.len().load(Ordering::Relaxed) >= PARALLEL as u64;
+        let many = queue.len() >= PARALLEL as u64;
         // One thread goes on until there is work for others.
         let enough = match many || self.context.search.threads <= 1 {
             true => u64::MAX,

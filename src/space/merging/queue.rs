@@ -8,12 +8,15 @@
 //! Threads take states by the chunk, and hand over what they have found since.
 
 use crate::space::layout::State;
-use crate::space::level::Level;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 
 /// States that a thread takes at a time.
 const CHUNK: usize = 64;
+
+/// States that an empty bucket keeps memory for.
+const KEPT: usize = 1 << 14;
 
 /// The queue that all threads share.
 pub struct Queue<const N: usize> {
@@ -21,11 +24,12 @@ pub struct Queue<const N: usize> {
     /// There are states for threads that have none, or there will be none.
     change: Condvar,
     len: AtomicU64,
+    room: AtomicU64,
 }
 
 struct Waiting<const N: usize> {
-    /// By the number of pending stores.
-    buckets: Vec<Level<N>>,
+    /// By the number of pending stores; in the order in which they were found.
+    buckets: Vec<VecDeque<State<N>>>,
     /// The buckets from here on are empty.
     end: usize,
     /// Threads that expand states now.
@@ -50,12 +54,18 @@ impl<const N: usize> Queue<N> {
             }),
             change: Condvar::new(),
             len: AtomicU64::new(0),
+            room: AtomicU64::new(0),
         }
     }
 
     /// How many states wait.
-    pub fn len(&self) -> &AtomicU64 {
-        &self.len
+    pub fn len(&self) -> u64 {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    /// For how many states it holds memory.
+    pub fn room(&self) -> &AtomicU64 {
+        &self.room
     }
 
     /// Hands over what a thread has found while it expanded its last chunk, and gives it the
@@ -71,6 +81,7 @@ impl<const N: usize> Queue<N> {
         waiting.busy -= usize::from(!chunk.is_empty());
         chunk.clear();
         self.len.fetch_add(waiting.add(found), Ordering::Relaxed);
+        self.room.store(waiting.room(), Ordering::Relaxed);
         while !stop() {
             waiting.take(chunk);
             if !chunk.is_empty() {
@@ -98,26 +109,39 @@ impl<const N: usize> Waiting<N> {
     fn add(&mut self, found: &mut Found<N>) -> u64 {
         let mut added = 0;
         if self.buckets.len() < found.buckets.len() {
-            self.buckets.resize_with(found.buckets.len(), Level::new);
+            self.buckets.resize_with(found.buckets.len(), VecDeque::new);
         }
         let buckets = self.buckets.iter_mut().zip(&mut found.buckets);
         for (at, (bucket, states)) in buckets.enumerate() {
             if !states.is_empty() {
                 self.end = self.end.max(at + 1);
                 added += states.len() as u64;
-                states.drain(..).for_each(|state| bucket.push(state));
+                bucket.extend(states.drain(..));
             }
         }
         added
     }
 
-    /// Takes a chunk of states from the last buckets.
+    /// For how many states there is memory.
+    fn room(&self) -> u64 {
+        let room = self.buckets.iter().map(VecDeque::capacity);
+        room.sum::<usize>() as u64
+    }
+
+    /// Takes a chunk of states from the last buckets. Large ones that are empty give back
+    /// their memory.
     fn take(&mut self, chunk: &mut Vec<State<N>>) {
         while chunk.len() < CHUNK && self.end > 0 {
-            self.buckets[self.end - 1].pop_into(chunk, CHUNK - chunk.len());
-            while self.end > 0 && self.buckets[self.end - 1].is_empty() {
+            let bucket = &mut self.buckets[self.end - 1];
+            let taken = bucket.len().min(CHUNK - chunk.len());
+            chunk.extend(bucket.drain(..taken));
+            if bucket.is_empty() {
+                bucket.shrink_to(KEPT);
                 self.end -= 1;
             }
+        }
+        while self.end > 0 && self.buckets[self.end - 1].is_empty() {
+            self.end -= 1;
         }
     }
 }

@@ -11,7 +11,6 @@ use crate::space::search::Unfinished;
 use crate::space::shared::{Pause, Shared};
 use crate::space::slots::hash;
 use crate::space::successors::{SuccessorCache, Successors};
-use std::sync::atomic::Ordering;
 
 /// Successors that wait for their table slots to be fetched.
 const BATCH: usize = 128;
@@ -80,7 +79,7 @@ impl<'a, const N: usize> Worker<'a, N> {
         if self.recent.is_empty() && shared.table.slots() >= LARGE_TABLE {
             self.recent = vec![[0; N]; RECENT];
         }
-        let stop = || shared.is_paused() || queue.len().load(Ordering::Relaxed) >= enough;
+        let stop = || shared.is_paused() || queue.len() >= enough;
         let mut chunk = Vec::new();
         while queue.next(&mut self.found, &mut chunk, stop) {
             let mut done = 0;
