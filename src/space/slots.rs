@@ -50,12 +50,13 @@ impl<const N: usize> Slots<N> {
         self.count as u64 / 4 * 3
     }
 
-    /// How many slots a table has that replaces one with `old` slots, in at most as many
-    /// bytes as there is room for; `None` if that would not help.
-    pub fn larger(old: usize, room: Option<u64>) -> Option<usize> {
+    /// How many slots a table has that replaces one with `old` slots, if it should be
+    /// `factor` times as large as long as it is small: as many as fit into the bytes that
+    /// there is room for, or `None` if that would not help.
+    pub fn larger(old: usize, factor: usize, room: Option<u64>) -> Option<usize> {
         let wanted = match old {
             0 => FIRST,
-            1..0x10_0000 => old * 4,
+            1..0x10_0000 => old * factor,
             _ => old / 2 * 3,
         };
         let most = room.map_or(usize::MAX, |room| room as usize / size_of::<State<N>>());

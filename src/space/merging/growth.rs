@@ -19,7 +19,7 @@ impl<const N: usize> Run<'_, N> {
         let others = self.bytes() + queued * size_of::<State<N>>() as u64;
         let most = self.context.search.limits.max_memory;
         let room = most.map(|most| most.saturating_sub(others));
-        let new = Slots::<N>::larger(slots, room);
+        let new = Slots::<N>::larger(slots, 2, room);
         let Some(table) = new.and_then(|slots| Table::new(slots).ok()) else {
             self.table = old;
             return Err(StopReason::MaxMemory.into());
