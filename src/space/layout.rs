@@ -103,6 +103,17 @@ impl Field {
         state[self.word as usize] |= self.mask();
     }
 
+    /// Sets a field that is zero.
+    #[inline]
+    pub fn add<const N: usize>(self, state: &mut State<N>, value: u32) -> Result<(), Overflow> {
+        if u64::from(value) >> self.bits != 0 {
+            return Err(Overflow);
+        }
+        let word = if N == 1 { 0 } else { self.word as usize };
+        state[word] |= u64::from(value) << self.shift;
+        Ok(())
+    }
+
     #[inline]
     pub fn set<const N: usize>(self, state: &mut State<N>, value: u32) -> Result<(), Overflow> {
         if u64::from(value) >> self.bits != 0 {

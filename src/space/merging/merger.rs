@@ -86,10 +86,13 @@ impl<'a, const N: usize> Merger<'a, N> {
     #[inline]
     pub fn key(&mut self, state: &State<N>) -> Result<State<N>, Overflow> {
         let mut key = *state;
+        for at in 0..N {
+            key[at] &= self.others[at];
+        }
         for process in 0..self.fields.len() {
             let field = self.fields[process];
             let known = self.known(process, ConfigId(field.get(state)));
-            field.set(&mut key, known.skeleton.0)?;
+            field.add(&mut key, known.skeleton.0)?;
         }
         Ok(key)
     }

@@ -20,7 +20,7 @@ const BATCH: usize = 128;
 const RECENT: usize = 1 << 15;
 
 /// Tables with fewer slots than this are fast enough without.
-const LARGE_TABLE: usize = 1 << 20;
+const LARGE_TABLE: usize = 1 << 14;
 
 /// A thread's tables, and what it has found.
 pub struct Worker<'a, const N: usize> {
