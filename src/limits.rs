@@ -68,7 +68,7 @@ impl Monitor {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// States found and the number of completed breadth-first levels.
+    /// States found and the number of completed breadth-first levels, 0 if there are none.
     pub fn progress(&self) -> (u64, u64) {
         let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
         (load(&self.states), load(&self.depth))

@@ -39,13 +39,15 @@ fn show(searches: &Interruptible, what: &str, done: &AtomicBool) {
         if elapsed > 0.4 {
             let monitor = &searches.monitor;
             let (states, depth) = monitor.progress();
+            let depth = (depth > 0).then(|| format!("depth {depth}, "));
             let rate = (states as f64 / elapsed) as u64;
             let stage = Some(monitor.stage()).filter(|stage| !stage.is_empty());
             let stage = stage.map(|stage| format!("{stage}; "));
             bar.set_message(format!(
-                "{what}: {}{} states, depth {depth}, {} states/s",
+                "{what}: {}{} states, {}{} states/s",
                 stage.unwrap_or_default(),
                 grouped(states),
+                depth.unwrap_or_default(),
                 grouped(rate)
             ));
             bar.tick();

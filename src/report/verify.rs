@@ -148,7 +148,7 @@ impl VerifyReport<'_> {
                 search: Some(self.answer.search),
                 states: statistics.states,
                 transitions: statistics.transitions,
-                depth: Some(statistics.depth),
+                depth: statistics.depth,
                 configurations: Some(statistics.configurations),
                 bytes_per_state: Some(statistics.table_bytes.div_ceil(statistics.states.max(1))),
                 ..Stats::default()

@@ -75,8 +75,8 @@ impl<'a> Interner<'a> {
     }
 
     /// A layout with room for everything met so far and a good deal more; `None` if states
-    /// would be too wide.
-    pub fn layout(&self) -> Option<Layout> {
+    /// would be too wide. Whether states are marked is up to the search.
+    pub fn layout(&self, marked: bool) -> Option<Layout> {
         let tables = self.read();
         let configs = tables.configs.iter().map(|configs| {
             let now = bits_for(configs.len());
@@ -90,7 +90,8 @@ impl<'a> Interner<'a> {
                 false => bits_for(values.len()).max(6) + 2,
             }
         });
-        Layout::plan(&configs.collect::<Vec<_>>(), &places.collect::<Vec<_>>())
+        let (configs, places): (Vec<_>, Vec<_>) = (configs.collect(), places.collect());
+        Layout::plan(&configs, &places, marked)
     }
 
     pub fn config_id(&self, process: ProcessId, config: &Config) -> ConfigId {

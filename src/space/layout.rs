@@ -10,6 +10,9 @@ pub type State<const N: usize> = [u64; N];
 /// The bit that marks a word as the first of a state.
 pub const OCCUPIED: u64 = 1 << 63;
 
+/// A bit of the first word that is free for marks, where the layout leaves room for it.
+pub const MARK: u64 = 1 << 62;
+
 /// The largest number of words a state may take.
 pub const MAX_WORDS: usize = 64;
 
@@ -35,16 +38,19 @@ pub struct Overflow;
 
 impl Layout {
     /// A layout in as few words as will hold the given numbers of bits, with the bits that
-    /// are left over given to the configurations. `None` if there are too many.
-    pub fn plan(configs: &[u32], places: &[u32]) -> Option<Layout> {
-        (1..=MAX_WORDS).find_map(|words| Layout::in_words(words, configs, places))
+    /// are left over given to the configurations. `None` if there are too many. If states
+    /// are marked, [`MARK`] stays free.
+    pub fn plan(configs: &[u32], places: &[u32], marked: bool) -> Option<Layout> {
+        let first = if marked { 62 } else { 63 };
+        (1..=MAX_WORDS).find_map(|words| Layout::in_words(words, first, configs, places))
     }
 
-    fn in_words(words: usize, configs: &[u32], places: &[u32]) -> Option<Layout> {
+    /// A layout in this many words; in the first of them, so many bits are used.
+    fn in_words(words: usize, first: u32, configs: &[u32], places: &[u32]) -> Option<Layout> {
         let fit = |extra: u32| {
             let wanted = configs.iter().map(|bits| (bits + extra).min(32));
             let wanted = wanted.chain(places.iter().copied());
-            pack(words, &wanted.collect::<Vec<u32>>())
+            pack(words, first, &wanted.collect::<Vec<u32>>())
         };
         let fields = (0..=32).map_while(fit).last()?;
         let (configs, places) = fields.split_at(configs.len());
@@ -57,13 +63,13 @@ impl Layout {
 }
 
 /// Puts fields into words, each into the first word with room for it, widest first.
-fn pack(words: usize, wanted: &[u32]) -> Option<Vec<Field>> {
+fn pack(words: usize, first: u32, wanted: &[u32]) -> Option<Vec<Field>> {
     let mut used = vec![0; words];
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(wanted[at]));
     let mut fields = vec![None; wanted.len()];
     for at in order {
-        let room = |word: usize| if word == 0 { 63 } else { 64 };
+        let room = |word: usize| if word == 0 { first } else { 64 };
         let word = (0..words).find(|&word| used[word] + wanted[at] <= room(word))?;
         fields[at] = Some(Field {
             word: word as u32,
@@ -76,6 +82,7 @@ fn pack(words: usize, wanted: &[u32]) -> Option<Vec<Field>> {
 }
 
 impl Field {
+    #[inline]
     fn mask(self) -> u64 {
         if self.bits == 0 {
             0
@@ -96,6 +103,18 @@ impl Field {
         state[self.word as usize] |= self.mask();
     }
 
+    /// Sets a field that is zero.
+    #[inline]
+    pub fn add<const N: usize>(self, state: &mut State<N>, value: u32) -> Result<(), Overflow> {
+        if u64::from(value) >> self.bits != 0 {
+            return Err(Overflow);
+        }
+        let word = if N == 1 { 0 } else { self.word as usize };
+        state[word] |= u64::from(value) << self.shift;
+        Ok(())
+    }
+
+    #[inline]
     pub fn set<const N: usize>(self, state: &mut State<N>, value: u32) -> Result<(), Overflow> {
         if u64::from(value) >> self.bits != 0 {
             return Err(Overflow);
@@ -117,7 +136,7 @@ mod tests {
 
     #[test]
     fn fields_do_not_overlap_and_hold_their_values() {
-        let layout = Layout::plan(&[10, 12, 9], &[3, 1, 2, 0]).unwrap();
+        let layout = Layout::plan(&[10, 12, 9], &[3, 1, 2, 0], false).unwrap();
         assert_eq!(layout.words, 1);
         let all: Vec<Field> = [layout.configs, layout.places].concat();
         let mut state: State<1> = [OCCUPIED];
@@ -135,9 +154,14 @@ mod tests {
 
     #[test]
     fn wide_states_take_more_words() {
-        assert_eq!(Layout::plan(&[20; 4], &[]).unwrap().words, 2);
-        assert_eq!(Layout::plan(&[], &[31; 128]).unwrap().words, 64);
-        assert!(Layout::plan(&[], &[32; 200]).is_none());
+        let words = |configs: &[u32], places: &[u32], marked| {
+            Layout::plan(configs, places, marked).map(|layout| layout.words)
+        };
+        assert_eq!(words(&[20; 4], &[], false), Some(2));
+        assert_eq!(words(&[], &[31; 128], false), Some(64));
+        assert_eq!(words(&[], &[32; 200], false), None);
+        assert_eq!(words(&[], &[1; 63], false), Some(1));
+        assert_eq!(words(&[], &[1; 63], true), Some(2));
     }
 
     #[test]

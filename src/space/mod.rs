@@ -21,6 +21,8 @@ mod path;
 mod pool;
 mod search;
 mod sets;
+mod shared;
+mod slots;
 mod successors;
 pub mod trace;
 

@@ -139,9 +139,10 @@ pub struct Statistics {
     /// disjunctive model counts as it is in the end; if a limit cut the search short, as it
     /// was when it was first expanded. The whole space never has fewer.
     pub transitions: u64,
-    /// Completed levels.
-    pub depth: u64,
-    /// Distinct configurations, over all processes.
+    /// Completed levels, if the search went by levels.
+    pub depth: Option<u64>,
+    /// Distinct configurations, over all processes. Those that states of a partially
+    /// disjunctive model had only before they grew count if a limit cut the search short.
     pub configurations: usize,
     /// The size of the visited set.
     pub table_bytes: u64,
@@ -197,8 +198,9 @@ pub fn label_states(search: &Search, labels: &mut [Labels]) -> Exploration {
 fn explore_labelled(search: &Search, labels: &mut [Labels]) -> Exploration {
     let program = search.stepper.program;
     let interner = Interner::new(program);
+    let merges = search.stepper.memory.merges();
     loop {
-        let Some(layout) = interner.layout() else {
+        let Some(layout) = interner.layout(merges) else {
             return Exploration::none(StopReason::TooWide, program);
         };
         // A component that outgrows its field makes the search start over with wider

@@ -44,7 +44,7 @@ struct Facts {
     outcome: Verdict,
     states: u64,
     transitions: u64,
-    depth: u64,
+    depth: Option<u64>,
     configurations: usize,
     coverage: Option<Coverage>,
     violation: String,

@@ -6,5 +6,6 @@ mod explorer;
 mod large;
 mod limits;
 mod litmus;
+mod merging;
 mod oracle;
 mod sets;

@@ -266,7 +266,7 @@ impl<W: Nodes<N>, const N: usize> Labelling<'_, '_, '_, W, N> {
         Statistics {
             states: self.table.len(),
             transitions: self.transitions,
-            depth: self.depth,
+            depth: Some(self.depth),
             configurations: self.context.interner.config_count(),
             table_bytes: self.table.bytes(),
             bytes: self.bytes(),

@@ -2,18 +2,15 @@
 
 use crate::formula::{FormulaId, TooLarge};
 use crate::limits::{Pace, StopReason};
-use crate::space::breadth::table::hash;
 use crate::space::context::Context;
 use crate::space::layout::State;
+use crate::space::slots::{EMPTY, hash};
 
 /// Slots of the first table.
 const FIRST_SLOTS: usize = 1 << 11;
 
 /// Tables with fewer slots than this grow fast.
 const SMALL_TABLE: usize = 1 << 20;
-
-/// The first word of a slot that holds no state.
-const EMPTY: u64 = 0;
 
 /// An open-addressing table of states and what is known of each.
 pub struct LabelTable<const N: usize> {

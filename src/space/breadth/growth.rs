@@ -4,16 +4,13 @@ use super::Run;
 use super::table::Table;
 use crate::limits::StopReason;
 use crate::space::layout::State;
+use crate::space::slots::Slots;
 use std::sync::atomic::Ordering;
-
-/// Slots of the first table.
-const FIRST_SLOTS: usize = 1 << 11;
 
 impl<const N: usize> Run<'_, N> {
     /// States at which the table counts as full.
     pub(super) fn capacity(&self) -> u64 {
-        let slots = self.table.as_ref().map_or(0, Table::slots) as u64;
-        slots / 4 * 3
+        self.table.as_ref().map_or(0, Table::capacity)
     }
 
     /// Memory taken by everything but the states by level.
@@ -28,20 +25,12 @@ impl<const N: usize> Run<'_, N> {
     pub(super) fn grow(&mut self) -> Result<(), StopReason> {
         let old = self.table.take();
         let slots = old.as_ref().map_or(0, Table::slots);
-        let wanted = match slots {
-            0 => FIRST_SLOTS,
-            1..0x10_0000 => slots * 4,
-            _ => slots / 2 * 3,
-        };
-        let state_bytes = size_of::<State<N>>() as u64;
-        let others = self.overhead() + self.claimed.load(Ordering::Relaxed) * state_bytes;
-        let most = match self.context.search.limits.max_memory {
-            None => usize::MAX,
-            Some(most) => (most.saturating_sub(others) / state_bytes) as usize,
-        };
-        let new = wanted.min(most);
-        let enough = new >= slots + slots / 8 && new >= FIRST_SLOTS;
-        let Some(table) = enough.then(|| Table::new(new).ok()).flatten() else {
+        let states = self.claimed.load(Ordering::Relaxed);
+        let others = self.overhead() + states * size_of::<State<N>>() as u64;
+        let most = self.context.search.limits.max_memory;
+        let room = most.map(|most| most.saturating_sub(others));
+        let new = Slots::<N>::larger(slots, 4, room);
+        let Some(table) = new.and_then(|slots| Table::new(slots).ok()) else {
             self.table = old;
             return Err(StopReason::MaxMemory);
         };

@@ -15,12 +15,14 @@ use super::layout::{Overflow, State};
 use super::level::Level;
 use super::pool::{PARALLEL, Workers};
 use super::search::{Coverage, End, Exploration, Statistics, Unfinished};
+use super::shared::{Pause, Shared, Stop};
+use super::slots::hash;
 use crate::limits::{Pace, StopReason};
 use crate::property::Violation;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use table::{Table, hash};
-use worker::{Pause, Shared, Worker};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use table::Table;
+use worker::Worker;
 
 /// Searches until nothing new is found, or until there is a reason to stop.
 pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow> {
@@ -132,29 +134,27 @@ impl<'a, const N: usize> Run<'a, N> {
     /// Lets the workers expand chunks until they are done or have to meet; returns the
     /// chunks that are left.
     fn expand<'c>(&mut self, chunks: &[&'c [State<N>]]) -> (Vec<&'c [State<N>]>, Option<Pause>) {
-        let (capacity, overhead) = (self.capacity(), self.overhead());
         let shared = Shared {
             context: &self.context,
             table: self.table.as_ref().expect("there is a table"),
             claimed: &self.claimed,
-            capacity,
+            capacity: self.capacity(),
             depth: self.levels.len() as u64 + 1,
-            overhead,
-            cursor: AtomicUsize::new(0),
-            paused: AtomicBool::new(false),
-            pause: Mutex::new(None),
+            overhead: self.overhead(),
+            outside: &self.claimed,
+            stop: Stop::default(),
         };
+        let cursor = AtomicUsize::new(0);
         let left = Mutex::new(Vec::new());
         let states: usize = chunks.iter().map(|chunk| chunk.len()).sum();
         self.workers.run(states >= PARALLEL, |worker| {
-            let rest = worker.expand(&shared, chunks);
+            let rest = worker.expand(&shared, chunks, &cursor);
             left.lock().expect("no thread panics here").extend(rest);
         });
-        let untouched = shared.cursor.load(Ordering::Relaxed).min(chunks.len());
+        let untouched = cursor.into_inner().min(chunks.len());
         let mut left = left.into_inner().expect("no thread panics here");
         left.extend_from_slice(&chunks[untouched..]);
-        let pause = shared.pause.into_inner().expect("no thread panics here");
-        (left, pause)
+        (left, shared.into_pause())
     }
 
     /// Collects what the workers found as a new level.
@@ -183,7 +183,7 @@ impl<'a, const N: usize> Run<'a, N> {
         let mut statistics = Statistics {
             states,
             transitions: 0,
-            depth: self.levels.len() as u64,
+            depth: Some(self.levels.len() as u64),
             configurations: context.interner.config_count(),
             table_bytes: self.table.as_ref().map_or(0, Table::bytes) as u64,
             bytes: self.overhead() + states * size_of::<State<N>>() as u64,

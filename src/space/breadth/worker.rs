@@ -1,15 +1,16 @@
 //! One thread's part in expanding a level.
 
-use super::table::{Table, hash};
+use super::table::Table;
 use crate::limits::{Pace, StopReason};
 use crate::space::context::Context;
 use crate::space::judge::{Judge, Judgement};
 use crate::space::layout::State;
 use crate::space::level::Level;
 use crate::space::search::Unfinished;
+use crate::space::shared::{Pause, Shared};
+use crate::space::slots::hash;
 use crate::space::successors::{SuccessorCache, Successors};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Successors that wait for their table slots to be fetched.
 const BATCH: usize = 128;
@@ -21,55 +22,6 @@ const RECENT: usize = 1 << 15;
 
 /// Tables with fewer slots than this are fast enough without.
 const LARGE_TABLE: usize = 1 << 20;
-
-/// Room for new states that a thread reserves at a time.
-const CREDIT: u64 = 512;
-
-/// Why the threads of a level have to meet before it is finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pause {
-    /// The table is full.
-    Grow,
-    /// The search is over.
-    End(Unfinished),
-}
-
-/// What the threads share while they expand a level.
-pub struct Shared<'a, const N: usize> {
-    pub context: &'a Context<'a>,
-    pub table: &'a Table<N>,
-    /// States in the table, and those that threads have reserved room for.
-    pub claimed: &'a AtomicU64,
-    /// The number of states at which the table counts as full.
-    pub capacity: u64,
-    pub depth: u64,
-    /// Memory taken by everything but the states themselves, in bytes.
-    pub overhead: u64,
-    pub cursor: AtomicUsize,
-    pub paused: AtomicBool,
-    pub pause: Mutex<Option<Pause>>,
-}
-
-impl<const N: usize> Shared<'_, N> {
-    fn pause(&self, why: Pause) {
-        let mut pause = self.pause.lock().expect("no thread panics while pausing");
-        pause.get_or_insert(why);
-        self.paused.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether to go on.
-    fn proceed(&self) -> bool {
-        let states = self.claimed.load(Ordering::Relaxed);
-        self.context.search.monitor.report(states, self.depth);
-        let bytes = self.overhead + states * size_of::<State<N>>() as u64;
-        let checked = self.context.check();
-        let checked = checked.and_then(|()| self.context.check_memory(bytes));
-        if let Err(reason) = checked {
-            self.pause(Pause::End(reason.into()));
-        }
-        !self.paused.load(Ordering::Relaxed)
-    }
-}
 
 /// A thread's tables and what it has found in the current level.
 pub struct Worker<'a, const N: usize> {
@@ -116,19 +68,20 @@ impl<'a, const N: usize> Worker<'a, N> {
         }
     }
 
-    /// Expands chunks of the frontier until there are none, or until the threads have to
-    /// meet; returns what it did not finish of its last chunk.
+    /// Expands the chunks of the frontier behind a shared cursor until there are none, or
+    /// until the threads have to meet; returns what it did not finish of its last chunk.
     pub fn expand<'c>(
         &mut self,
-        shared: &Shared<N>,
+        shared: &Shared<Table<N>>,
         chunks: &[&'c [State<N>]],
+        cursor: &AtomicUsize,
     ) -> Option<&'c [State<N>]> {
         if self.recent.is_empty() && shared.table.slots() >= LARGE_TABLE {
             self.recent = vec![[0; N]; RECENT];
         }
         let mut left = None;
-        while let Some(chunk) = chunks.get(shared.cursor.fetch_add(1, Ordering::Relaxed)) {
-            let done = match shared.proceed() {
+        while let Some(chunk) = chunks.get(cursor.fetch_add(1, Ordering::Relaxed)) {
+            let done = match shared.proceed::<N>() {
                 true => self.expand_chunk(shared, chunk),
                 false => 0,
             };
@@ -138,13 +91,12 @@ impl<'a, const N: usize> Worker<'a, N> {
             }
         }
         self.insert_pending(shared.table);
-        shared.claimed.fetch_sub(self.credit, Ordering::Relaxed);
-        self.credit = 0;
+        shared.give_back(&mut self.credit);
         left
     }
 
     /// Expands the states of a chunk; the number of states it got done.
-    fn expand_chunk(&mut self, shared: &Shared<N>, chunk: &[State<N>]) -> usize {
+    fn expand_chunk(&mut self, shared: &Shared<Table<N>>, chunk: &[State<N>]) -> usize {
         for (done, state) in chunk.iter().enumerate() {
             match self.cache.successors(state, &mut self.successors) {
                 Ok(no_room) => self.no_room |= no_room,
@@ -165,7 +117,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             if self.find_deadlocks && successors == 0 && !self.judge.all_done(state) {
                 self.deadlocks.push(*state);
             }
-            if self.pace.is_due(1 + successors) && !shared.proceed() {
+            if self.pace.is_due(1 + successors) && !shared.proceed::<N>() {
                 return done + 1;
             }
         }
@@ -197,28 +149,16 @@ impl<'a, const N: usize> Worker<'a, N> {
     }
 
     /// Makes sure that all pending states and successors have room.
-    fn reserve(&mut self, shared: &Shared<N>) -> bool {
+    fn reserve(&mut self, shared: &Shared<Table<N>>) -> bool {
         let needed = (self.waiting + self.successors.as_slice().len()) as u64;
-        let Some(missing) = needed.checked_sub(self.credit + 1) else {
+        if shared.reserve(&mut self.credit, needed) {
             return true;
-        };
-        let most = shared.context.search.limits.max_states.unwrap_or(u64::MAX);
-        for claim in [missing + CREDIT, missing + 1] {
-            let before = shared.claimed.fetch_add(claim, Ordering::Relaxed);
-            if before + claim <= shared.capacity.min(most) {
-                self.credit += claim;
-                return true;
-            }
-            shared.claimed.fetch_sub(claim, Ordering::Relaxed);
         }
         if self.waiting > 0 {
             self.insert_pending(shared.table);
             return self.reserve(shared);
         }
-        shared.pause(match shared.capacity >= most {
-            true => Pause::End(StopReason::MaxStates.into()),
-            false => Pause::Grow,
-        });
+        shared.no_room();
         false
     }
 

@@ -2,31 +2,41 @@
 //! buffer sets are one state, whose sets are the unions.
 //!
 //! A state whose sets grow is expanded again, until nothing grows any more. The result is
-//! the least fixed point of a monotone map, so it depends neither on the order of work nor
-//! on the number of threads. States are found in [`shards`] by their skeletons; each thread
-//! is a [`worker`]. What a search reports is taken from the fixed point afterwards: the
-//! number of transitions ([`count`]), avoid formulas ([`avoid`]), the shortest trace ([`path`]).
+//! the least fixed point of a monotone map: a state is only ever replaced by its union with
+//! a successor of another, and in the end every state was expanded as it is. So the result
+//! depends neither on the order of work nor on the number of threads. There are no levels:
+//! states wait in a [`queue`] whose order keeps them from being expanded more than once,
+//! and threads take from it as they please. The merged states are in a [`table`], whose
+//! states grow in place; a [`merger`] says which ones are merged, and a [`worker`] is one
+//! thread.
+//!
+//! What a search reports is taken from the fixed point afterwards: the number of transitions
+//! and of configurations ([`count`]), avoid formulas ([`avoid`]), the shortest trace
+//! ([`path`]).
 
 mod avoid;
 mod count;
+mod growth;
+mod merger;
 mod path;
-mod shards;
+mod queue;
+mod table;
 mod worker;
 
 use super::avoid::Labels;
 use super::context::Context;
 use super::initial::for_each_initial;
 use super::layout::{Overflow, State};
-use super::level::CHUNK;
 use super::pool::{PARALLEL, Workers};
 use super::search::{Coverage, End, Exploration, Goal, Statistics, Unfinished};
+use super::shared::{Pause, Shared, Stop};
+use super::slots::hash;
 use crate::limits::{Pace, StopReason};
 use crate::property::Violation;
-use shards::{Frontier, Shards};
+use queue::Queue;
+use std::sync::atomic::{AtomicU64, Ordering};
+use table::{Merged, Table};
 use worker::Worker;
-
-/// States expanded between two looks at the size of the space.
-const BATCH: usize = 1 << 15;
 
 /// Searches to the fixed point.
 pub fn explore<const N: usize>(
@@ -35,10 +45,11 @@ pub fn explore<const N: usize>(
 ) -> Result<Exploration, Overflow> {
     let run: Run<N> = Run {
         context,
-        shards: Shards::new(),
-        workers: Workers::new(context.search.threads, |index| Worker::new(context, index)),
+        table: None,
+        claimed: AtomicU64::new(0),
+        queue: Queue::new(),
+        workers: Workers::new(context.search.threads, |_| Worker::new(context)),
         starts: Vec::new(),
-        rounds: 0,
     };
     run.go(labels)
 }
@@ -46,11 +57,13 @@ pub fn explore<const N: usize>(
 /// A search under way.
 struct Run<'a, const N: usize> {
     context: Context<'a>,
-    shards: Shards<N>,
+    table: Option<Table<N>>,
+    /// States in the table, and those that threads have reserved room for.
+    claimed: AtomicU64,
+    queue: Queue<N>,
     workers: Workers<Worker<'a, N>>,
-    /// The keys of the initial states.
+    /// The initial states.
     starts: Vec<State<N>>,
-    rounds: u64,
 }
 
 impl<const N: usize> Run<'_, N> {
@@ -60,99 +73,116 @@ impl<const N: usize> Run<'_, N> {
     }
 
     fn search(&mut self) -> Result<End, Unfinished> {
-        let started = self.start();
-        self.workers.first().flush(&self.shards)?;
-        started?;
+        self.start()?;
         if !self.context.search.goal.goes_on() && self.starts_wrong()? {
             return Ok(End::FirstViolation);
         }
-        let mut frontier = self.shards.take_frontier();
-        while !frontier.is_empty() {
-            self.round(&frontier)?;
-            frontier = self.shards.take_frontier();
+        loop {
+            match self.expand() {
+                None if self.queue.len() == 0 => return Ok(End::Exhausted),
+                None => {}
+                Some(Pause::End(why)) => return Err(why),
+                Some(Pause::Grow) => self.grow()?,
+            }
         }
-        Ok(End::Exhausted)
     }
 
     /// Inserts the initial states.
     fn start(&mut self) -> Result<(), Unfinished> {
+        self.grow()?;
         let context = self.context;
         for_each_initial(&context, &mut |initial| {
             let state = context.pack(initial)?;
-            let key = self.workers.first().add(&state, &self.shards)?;
-            self.starts.push(key);
-            match self.starts.len() % 1024 {
-                0 => Ok(self.check(self.starts.len() as u64)?),
-                _ => Ok(()),
-            }
+            self.add_initial(state)
         })
+    }
+
+    fn add_initial(&mut self, state: State<N>) -> Result<(), Unfinished> {
+        let claimed = self.claimed.load(Ordering::Relaxed);
+        if claimed >= self.context.search.limits.max_states.unwrap_or(u64::MAX) {
+            return Err(StopReason::MaxStates.into());
+        }
+        let table = self.table.as_ref().expect("there is a table");
+        if claimed >= table.capacity() {
+            self.grow()?;
+        }
+        let table = self.table.as_ref().expect("there is a table");
+        let worker = self.workers.first();
+        let home = table.home(hash(&worker.merger.key(&state)?));
+        if let Merged::New = table.merge(&state, home, &mut worker.merger)? {
+            self.claimed.fetch_add(1, Ordering::Relaxed);
+            worker.add(state);
+            self.starts.push(state);
+        }
+        Ok(())
     }
 
     /// Something is wrong with an initial state. Nothing is ever merged into one: its
     /// buffers are empty.
     fn starts_wrong(&mut self) -> Result<bool, StopReason> {
-        let (shards, worker) = (&self.shards, self.workers.first());
-        for state in self.starts.iter().filter_map(|key| shards.get(key)) {
-            if worker.violates(&state)? {
+        let worker = self.workers.first();
+        for state in &self.starts {
+            if worker.violates(state)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Expands all states of a frontier.
-    fn round(&mut self, frontier: &Frontier<N>) -> Result<(), Unfinished> {
-        self.rounds += 1;
-        for (states, new) in [(&frontier.new, true), (&frontier.grown, false)] {
-            for batch in states.chunks(BATCH) {
-                self.expand(batch, new)?;
-                self.check(self.shards.len())?;
-            }
-        }
-        Ok(())
+    /// Lets the workers expand states until none wait or until they have to meet.
+    fn expand(&mut self) -> Option<Pause> {
+        let table = self.table.as_ref().expect("there is a table");
+        let shared = Shared {
+            context: &self.context,
+            table,
+            claimed: &self.claimed,
+            capacity: table.capacity(),
+            depth: 0,
+            overhead: self.bytes(),
+            outside: self.queue.room(),
+            stop: Stop::default(),
+        };
+        let queue = &self.queue;
+        let many = queue.len() >= PARALLEL as u64;
+        // One thread goes on until there is work for others.
+        let enough = match many || self.context.search.threads <= 1 {
+            true => u64::MAX,
+            false => PARALLEL as u64,
+        };
+        self.workers
+            .run(many, |worker| worker.expand(&shared, queue, enough));
+        shared.into_pause()
     }
 
-    /// Lets the workers expand states and merge their successors into the shards.
-    fn expand(&mut self, batch: &[State<N>], new: bool) -> Result<(), Unfinished> {
-        let chunks: Vec<&[State<N>]> = batch.chunks(CHUNK).collect();
-        let (shards, parallel) = (&self.shards, batch.len() >= PARALLEL);
-        let expanded = self.workers.share(&chunks, parallel, |worker, _, chunk| {
-            worker.expand(chunk, new, shards)
-        });
-        let flush = |worker: &mut Worker<N>| worker.flush(shards);
-        expanded.and(self.workers.try_run(parallel, flush))
-    }
-
-    /// Fails if a limit is reached.
-    fn check(&self, states: u64) -> Result<(), StopReason> {
-        let search = self.context.search;
-        search.monitor.report(states, self.rounds);
-        if search.limits.max_states.is_some_and(|most| states >= most) {
-            return Err(StopReason::MaxStates);
-        }
-        self.context.check_memory(self.bytes())?;
-        self.context.check()
-    }
-
-    /// The size of everything, with what the next batch of work may add.
+    /// The size of everything.
     fn bytes(&self) -> u64 {
-        let caches = self.workers.iter().map(|worker| worker.cache.bytes());
+        let caches = self.workers.iter();
+        let caches = caches.map(|worker| worker.cache.bytes() + worker.merger.bytes());
         let others = caches.sum::<usize>() + self.context.interner.bytes();
         let starts = self.starts.capacity() * size_of::<State<N>>();
-        self.shards.bytes_soon() + (others + starts) as u64
+        let table = self.table.as_ref().map_or(0, Table::bytes);
+        (table + others + starts) as u64
     }
 
     fn report(mut self, mut end: End, labels: &mut [Labels]) -> Result<Exploration, Overflow> {
         let context = self.context;
-        let (seen, reached_final) = self.shards.finish();
+        let (mut seen, mut reached_final) = (None, false);
+        let mut transitions = 0;
+        for worker in self.workers.iter() {
+            seen = seen.or(worker.violating);
+            reached_final |= worker.reached_final;
+            transitions += worker.transitions;
+        }
+        self.queue = Queue::new();
         // A state that was judged to be wrong stays a violation, whatever it is called.
         let judge = &self.workers.first().judge;
         let mut seen = seen.map(|state| judge.violation(&state).unwrap_or(Violation::Deadlock));
-        let mut transitions = self.workers.iter().map(|worker| worker.transitions).sum();
+        let mut configurations = context.interner.config_count();
         match end {
             End::Exhausted => match self.count() {
                 Ok(count) => {
                     transitions = count.transitions;
+                    configurations = count.configurations;
                     seen = seen.or(count.deadlock.then_some(Violation::Deadlock));
                 }
                 Err(Unfinished::Stop(reason)) => end = End::Limit(reason),
@@ -170,18 +200,21 @@ impl<const N: usize> Run<'_, N> {
             end.with_trace(found, seen)
         });
         let (mut snapshots, mut pace) = (Vec::new(), Pace::default());
-        if goal.wants_snapshots() {
-            let collect = |_: &_, state: &_| context.collect(state, &mut snapshots, &mut pace);
-            end.unless(self.shards.try_for_each(collect));
+        let table = self.table.as_ref();
+        if let Some(table) = table.filter(|_| goal.wants_snapshots()) {
+            let mut all = table.states(0..table.slots());
+            let collected =
+                all.try_for_each(|(_, state)| context.collect(&state, &mut snapshots, &mut pace));
+            end.unless(collected);
         }
         Ok(Exploration {
             end,
             statistics: Statistics {
-                states: self.shards.len(),
+                states: self.claimed.load(Ordering::Relaxed),
                 transitions,
-                depth: self.rounds,
-                configurations: context.interner.config_count(),
-                table_bytes: self.shards.bytes(),
+                depth: None,
+                configurations,
+                table_bytes: table.map_or(0, Table::bytes) as u64,
                 bytes: self.bytes(),
             },
             coverage: Coverage {

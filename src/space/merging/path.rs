@@ -1,7 +1,7 @@
-//! The shortest way to a violation through merged states.
+//! The shortest way to a violation through merged states: each is its own key.
 
 use super::Run;
-use super::shards::Shards;
+use super::table::Table;
 use super::worker::Worker;
 use crate::limits::StopReason;
 use crate::property::Violation;
@@ -18,34 +18,36 @@ impl<const N: usize> Run<'_, N> {
     /// ended by a limit, states that were not found yet are left out.
     pub(super) fn shortest(&mut self, end: End) -> Result<(Violation, Trace), StopReason> {
         let (levels, errors) = self.levels(end)?;
-        let merged = Merged {
+        let merged = Merging {
             context: self.context,
-            shards: &self.shards,
+            table: self.table.as_ref().expect("there is a table"),
         };
         path::shortest(&self.context, &merged, &mut self.workers, &levels, errors)
     }
 
     /// The merged states by level, up to the first level with violations, and those.
     fn levels(&mut self, end: End) -> Result<(Vec<Level<N>>, Vec<State<N>>), StopReason> {
-        let (shards, worker) = (&self.shards, self.workers.first());
+        let table = self.table.as_ref().expect("there is a table");
+        let worker = self.workers.first();
         let mut levels = Vec::new();
-        let mut level = self.starts.clone();
-        level.retain(|key| shards.get(key).is_some());
+        let starts = self.starts.iter();
+        let mut level: Vec<State<N>> = starts
+            .filter_map(|state| worker.merged(state, table))
+            .collect();
         let mut seen: AHashSet<State<N>> = level.iter().copied().collect();
         loop {
-            let state = |key: &State<N>| shards.get(key).expect("it was found");
             let mut errors = Vec::new();
-            for key in &level {
-                errors.extend(worker.violates(&state(key))?.then_some(*key));
+            for state in &level {
+                errors.extend(worker.violates(state)?.then_some(*state));
             }
             if !errors.is_empty() {
                 return Ok((levels, errors));
             }
             let mut next = Vec::new();
-            for key in &level {
-                let mut keys = worker.successor_keys(&state(key))?;
-                keys.retain(|key| shards.get(key).is_some() && seen.insert(*key));
-                next.append(&mut keys);
+            for state in &level {
+                let mut states = worker.successors_again(state, table)?;
+                states.retain(|state| seen.insert(*state));
+                next.append(&mut states);
             }
             if next.is_empty() {
                 match end {
@@ -60,32 +62,29 @@ impl<const N: usize> Run<'_, N> {
 }
 
 /// The states of a search that merges them.
-struct Merged<'r, 'a, const N: usize> {
+struct Merging<'r, 'a, const N: usize> {
     context: Context<'a>,
-    shards: &'r Shards<N>,
+    table: &'r Table<N>,
 }
 
-impl<'a, const N: usize> Visited<N> for Merged<'_, 'a, N> {
+impl<'a, const N: usize> Visited<N> for Merging<'_, 'a, N> {
     type Worker = Worker<'a, N>;
 
-    fn unpack(&self, key: &State<N>) -> Snapshot {
-        let state = self.shards.get(key).expect("it was found");
-        self.context.unpack(&state)
+    fn unpack(&self, state: &State<N>) -> Snapshot {
+        self.context.unpack(state)
     }
 
     fn key(&self, worker: &mut Worker<'a, N>, after: &Snapshot) -> Option<State<N>> {
-        let key = worker.key(&self.context.pack(after).ok()?).ok()?;
-        self.shards.get(&key).map(|_| key)
+        worker.merged(&self.context.pack(after).ok()?, self.table)
     }
 
     fn leads_to(
         &self,
         worker: &mut Worker<'a, N>,
-        key: &State<N>,
+        state: &State<N>,
         target: &AHashSet<State<N>>,
     ) -> Result<bool, StopReason> {
-        let state = self.shards.get(key).expect("it was found");
-        let keys = worker.successor_keys(&state)?;
-        Ok(keys.iter().any(|key| target.contains(key)))
+        let successors = worker.successors_again(state, self.table)?;
+        Ok(successors.iter().any(|next| target.contains(next)))
     }
 }

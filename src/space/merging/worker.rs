@@ -1,167 +1,215 @@
 //! One thread's part in expanding states and merging what is found.
 
-use super::shards::{SHARDS, Shard, Shards, shard_of};
+use super::merger::Merger;
+use super::queue::{Found, Queue};
+use super::table::{Merged, Table, marked, unmarked};
 use crate::limits::{Pace, StopReason};
-use crate::program::ProcessId;
 use crate::space::context::Context;
-use crate::space::intern::{ConfigId, SkeletonId};
 use crate::space::judge::{Judge, Judgement};
 use crate::space::layout::{Overflow, State};
 use crate::space::search::Unfinished;
+use crate::space::shared::{Pause, Shared};
+use crate::space::slots::hash;
 use crate::space::successors::{SuccessorCache, Successors};
-use ahash::AHashMap;
 
-/// States that wait to be merged at most.
-const MOST_WAITING: usize = 1 << 20;
+/// Successors that wait for their table slots to be fetched.
+const BATCH: usize = 128;
 
-/// A thread's tables.
+/// Successors that a thread remembers, a power of two. One that came up recently brings
+/// nothing new.
+const RECENT: usize = 1 << 15;
+
+/// Tables with fewer slots than this are fast enough without.
+const LARGE_TABLE: usize = 1 << 14;
+
+/// A thread's tables, and what it has found.
 pub struct Worker<'a, const N: usize> {
     context: Context<'a>,
     pub cache: SuccessorCache<'a, N>,
     pub judge: Judge<'a, N>,
-    /// Per process, by configuration.
-    skeletons: Vec<Vec<Option<SkeletonId>>>,
-    joins: AHashMap<(ProcessId, ConfigId, ConfigId), ConfigId>,
-    successors: Successors<N>,
-    /// By shard: keys and states that wait to be merged.
-    waiting: Vec<Vec<(State<N>, State<N>)>>,
-    waiting_count: usize,
+    pub merger: Merger<'a, N>,
+    /// States that are to be expanded and not in the queue yet. Those that have been before
+    /// carry a mark.
+    found: Found<N>,
+    /// A state in which something is wrong.
+    pub violating: Option<State<N>>,
+    pub reached_final: bool,
+    /// It has found a state after which nothing comes.
+    pub met_end: bool,
     /// The transitions of the states that it expanded, as they were at the first time.
     pub transitions: u64,
-    /// The shard to begin with when they are: threads begin with different ones.
-    first_shard: usize,
+    credit: u64,
+    /// Keys of states to be expanded, and where the search for them begins.
+    fetched: Vec<(usize, State<N>)>,
+    successors: Successors<N>,
+    /// Successors and where their search in the table begins, and room behind them.
+    pending: Vec<(usize, State<N>)>,
+    waiting: usize,
+    /// By hash.
+    recent: Vec<State<N>>,
     /// What was done since the limits were last looked at.
     pace: Pace,
 }
 
 impl<'a, const N: usize> Worker<'a, N> {
-    pub fn new(context: Context<'a>, index: usize) -> Worker<'a, N> {
+    pub fn new(context: Context<'a>) -> Worker<'a, N> {
         Worker {
             context,
             cache: SuccessorCache::new(context),
             judge: Judge::new(context),
-            skeletons: vec![Vec::new(); context.layout.configs.len()],
-            joins: AHashMap::new(),
-            successors: Successors::new(),
-            waiting: vec![Vec::new(); SHARDS],
-            waiting_count: 0,
+            merger: Merger::new(context),
+            found: Found::new(),
+            violating: None,
+            reached_final: false,
+            met_end: false,
             transitions: 0,
-            first_shard: index * SHARDS / context.search.threads.max(1),
+            credit: 0,
+            fetched: Vec::new(),
+            successors: Successors::new(),
+            pending: Vec::new(),
+            waiting: 0,
+            recent: Vec::new(),
             pace: Pace::default(),
         }
     }
 
-    /// Expands states, which are all new or all expanded before; their successors wait to be
-    /// merged.
-    pub fn expand(
+    /// Expands states of the queue until there are none, or until the threads have to meet,
+    /// or until there are enough for several threads.
+    pub fn expand(&mut self, shared: &Shared<Table<N>>, queue: &Queue<N>, enough: u64) {
+        if self.recent.is_empty() && shared.table.slots() >= LARGE_TABLE {
+            self.recent = vec![[0; N]; RECENT];
+        }
+        let stop = || shared.is_paused() || queue.len() >= enough;
+        let mut chunk = Vec::new();
+        while queue.next(&mut self.found, &mut chunk, stop) {
+            let mut done = 0;
+            let expanded = self.expand_chunk(shared, &chunk, &mut done);
+            let inserted = self.insert_pending(shared.table);
+            if let Err(why) = expanded.and(inserted.map_err(Unfinished::from)) {
+                shared.pause(Pause::End(why));
+            }
+            for state in &chunk[done..] {
+                let stores = self.merger.pending_stores(&unmarked(*state));
+                self.found.push(*state, stores);
+            }
+        }
+        shared.give_back(&mut self.credit);
+    }
+
+    /// Expands states and counts those that are done.
+    fn expand_chunk(
         &mut self,
-        states: &[State<N>],
-        new: bool,
-        shards: &Shards<N>,
+        shared: &Shared<Table<N>>,
+        chunk: &[State<N>],
+        done: &mut usize,
     ) -> Result<(), Unfinished> {
-        for state in states {
-            let count = self.successors_of(state)?.len();
-            self.transitions += if new { count as u64 } else { 0 };
-            for at in 0..count {
-                let next = self.successors.as_slice()[at];
-                self.add(&next, shards)?;
-            }
-            self.context.go_on(&mut self.pace, 1 + count)?;
+        let table = shared.table;
+        self.fetched.clear();
+        for state in chunk {
+            let key = self.merger.key(&unmarked(*state))?;
+            let home = table.home(hash(&key));
+            table.prefetch(home);
+            self.fetched.push((home, key));
         }
-        Ok(())
-    }
-
-    /// Lets a state wait to be merged; its key.
-    pub fn add(&mut self, state: &State<N>, shards: &Shards<N>) -> Result<State<N>, Unfinished> {
-        let key = self.key(state)?;
-        self.waiting[shard_of(&key)].push((key, *state));
-        self.waiting_count += 1;
-        if self.waiting_count >= MOST_WAITING {
-            self.flush(shards)?;
-        }
-        Ok(key)
-    }
-
-    /// Merges all waiting states into the shards.
-    pub fn flush(&mut self, shards: &Shards<N>) -> Result<(), Unfinished> {
-        for at in 0..SHARDS {
-            let at = (self.first_shard + at) % SHARDS;
-            let mut waiting = std::mem::take(&mut self.waiting[at]);
-            let mut shard = shards.lock(at);
-            for (key, state) in waiting.drain(..) {
-                self.merge(&mut shard, &key, &state)?;
-                self.context.go_on(&mut self.pace, 1)?;
+        for (at, state) in chunk.iter().enumerate() {
+            let (home, key) = self.fetched[at];
+            let slot = table.find(&unmarked(*state), home, &mut self.merger);
+            let now = table.take(slot.expect("a state that waits is in the table"));
+            let successors = &mut self.successors;
+            self.cache.successors_with_keys(&now, &key, successors)?;
+            let count = successors.as_slice().len();
+            if !self.reserve(shared)? {
+                return Ok(());
             }
-            self.waiting[at] = waiting;
-        }
-        self.waiting_count = 0;
-        Ok(())
-    }
-
-    /// Adds a state to a shard, or merges it into the one with its key.
-    fn merge(
-        &mut self,
-        shard: &mut Shard<N>,
-        key: &State<N>,
-        state: &State<N>,
-    ) -> Result<(), Overflow> {
-        let Some(old) = shard.states.get(key).copied() else {
-            shard.states.insert(*key, *state);
-            let judgement = self.judge.judge(state);
-            if judgement.is_violation() {
-                shard.violating.get_or_insert(*state);
+            self.enqueue(table);
+            if self.waiting >= BATCH {
+                self.insert_pending(table)?;
             }
-            shard.reached_final |= judgement == Judgement::Final;
-            if !self.is_last(judgement) {
-                shard.new.push(*key);
-            }
-            return Ok(());
-        };
-        if old == *state {
-            return Ok(());
-        }
-        let joined = self.join(&old, state)?;
-        if joined != old {
-            shard.states.insert(*key, joined);
-            let judgement = self.judge.judge(&joined);
-            if !self.is_last(judgement) {
-                shard.grown.insert(*key);
+            let is_new = *state == unmarked(*state);
+            self.transitions += if is_new { count as u64 } else { 0 };
+            *done += 1;
+            if self.pace.is_due(1 + count) && !shared.proceed::<N>() {
+                return Ok(());
             }
         }
         Ok(())
     }
 
-    /// The union of two states with the same key.
-    fn join(&mut self, old: &State<N>, new: &State<N>) -> Result<State<N>, Overflow> {
-        let mut joined = *old;
-        for (index, field) in self.context.layout.configs.iter().enumerate() {
-            let process = ProcessId(index as u32);
-            let [own, other] = [old, new].map(|state| ConfigId(field.get(state)));
-            if own != other {
-                let join = || self.context.interner.join(process, own, other);
-                let pair = (process, own, other);
-                let id = *self.joins.entry(pair).or_insert_with(join);
-                field.set(&mut joined, id.0)?;
-            }
+    /// Lets the successors wait for their slots, except for those that came up recently.
+    #[inline]
+    fn enqueue(&mut self, table: &Table<N>) {
+        let (successors, keys) = (self.successors.as_slice(), self.successors.keys());
+        let room = self.waiting + successors.len();
+        if self.pending.len() < room {
+            self.pending.resize(2 * room, (0, [0; N]));
         }
-        Ok(joined)
+        let mut fetched = 0;
+        for (next, key) in successors.iter().zip(keys) {
+            let hash = hash(key);
+            let home = table.home(hash);
+            let known = match self.recent.get_mut(hash as usize % RECENT) {
+                Some(recent) => std::mem::replace(recent, *next) == *next,
+                None => false,
+            };
+            fetched = if known { fetched } else { home };
+            table.prefetch(fetched);
+            self.pending[self.waiting] = (home, *next);
+            self.waiting += usize::from(!known);
+        }
     }
 
-    /// The state with skeletons in place of configurations.
-    pub fn key(&mut self, state: &State<N>) -> Result<State<N>, Overflow> {
-        let mut key = *state;
-        for (index, field) in self.context.layout.configs.iter().enumerate() {
-            let process = ProcessId(index as u32);
-            let id = ConfigId(field.get(state));
-            let known = &mut self.skeletons[index];
-            if known.len() <= id.index() {
-                known.resize(id.index() + 1, None);
-            }
-            let skeleton = || self.context.interner.skeleton_id(process, id);
-            let skeleton = known[id.index()].get_or_insert_with(skeleton);
-            field.set(&mut key, skeleton.0)?;
+    /// Makes sure that all pending states and successors have room.
+    fn reserve(&mut self, shared: &Shared<Table<N>>) -> Result<bool, Overflow> {
+        let needed = (self.waiting + self.successors.as_slice().len()) as u64;
+        if shared.reserve(&mut self.credit, needed) {
+            return Ok(true);
         }
-        Ok(key)
+        if self.waiting > 0 {
+            self.insert_pending(shared.table)?;
+            return self.reserve(shared);
+        }
+        shared.no_room();
+        Ok(false)
+    }
+
+    fn insert_pending(&mut self, table: &Table<N>) -> Result<(), Overflow> {
+        for at in 0..self.waiting {
+            let (home, state) = self.pending[at];
+            self.merge(&state, home, table)?;
+        }
+        self.waiting = 0;
+        Ok(())
+    }
+
+    /// Merges a state into the table.
+    fn merge(&mut self, state: &State<N>, home: usize, table: &Table<N>) -> Result<(), Overflow> {
+        match table.merge(state, home, &mut self.merger)? {
+            Merged::New => {
+                self.credit -= 1;
+                self.add(*state);
+            }
+            Merged::Grown(state) => {
+                let stores = self.merger.pending_stores(&state);
+                self.found.push(marked(state), stores);
+            }
+            Merged::Known => {}
+        }
+        Ok(())
+    }
+
+    /// Takes note of a new state.
+    pub fn add(&mut self, state: State<N>) {
+        let judgement = self.judge.judge(&state);
+        if judgement.is_violation() {
+            self.violating.get_or_insert(state);
+        }
+        self.reached_final |= judgement == Judgement::Final;
+        if self.is_last(judgement) {
+            self.met_end = true;
+        } else {
+            let stores = self.merger.pending_stores(&state);
+            self.found.push(state, stores);
+        }
     }
 
     /// Nothing comes after such a state.
@@ -176,21 +224,39 @@ impl<'a, const N: usize> Worker<'a, N> {
         self.is_last(judgement)
     }
 
-    pub fn successors_of(&mut self, state: &State<N>) -> Result<&[State<N>], Unfinished> {
-        self.cache.successors(state, &mut self.successors)?;
-        Ok(self.successors.as_slice())
+    /// The slot of the state that another is merged into; `None` if the search has not found
+    /// it.
+    pub fn slot(&mut self, state: &State<N>, table: &Table<N>) -> Option<usize> {
+        let key = self.merger.key(state).ok()?;
+        table.find(state, table.home(hash(&key)), &mut self.merger)
     }
 
-    /// The keys of the successors of a state, while a trace is looked for. Only a state that
-    /// a limit kept from being expanded has some that do not fit the layout; these are left
-    /// out.
-    pub fn successor_keys(&mut self, state: &State<N>) -> Result<Vec<State<N>>, StopReason> {
-        let count = self.count_successors(state)?.unwrap_or(0);
-        let keys = (0..count).filter_map(|at| {
+    /// The state that another is merged into; `None` if the search has not found it.
+    pub fn merged(&mut self, state: &State<N>, table: &Table<N>) -> Option<State<N>> {
+        table.get(self.slot(state, table)?)
+    }
+
+    /// The merged states that a step leads to, while a trace is looked for, those that were
+    /// not found left out. Only a state that a limit kept from being expanded has successors
+    /// that do not fit the layout.
+    pub fn successors_again(
+        &mut self,
+        state: &State<N>,
+        table: &Table<N>,
+    ) -> Result<Vec<State<N>>, StopReason> {
+        let count = match self.cache.successors(state, &mut self.successors) {
+            Ok(_) => self.successors.as_slice().len(),
+            Err(Unfinished::Stop(reason)) => return Err(reason),
+            Err(Unfinished::Overflow) => 0,
+        };
+        if self.pace.is_due(1 + count) {
+            self.context.check_tracing()?;
+        }
+        let merged = (0..count).filter_map(|at| {
             let next = self.successors.as_slice()[at];
-            self.key(&next).ok()
+            self.merged(&next, table)
         });
-        Ok(keys.collect())
+        Ok(merged.collect())
     }
 
     /// Something is wrong with a state, a deadlock included if those are looked for.
@@ -198,22 +264,20 @@ impl<'a, const N: usize> Worker<'a, N> {
         let deadlock = self.context.search.deadlock;
         Ok(match self.judge.judge(state) {
             Judgement::Violation | Judgement::Failure => true,
-            Judgement::Fine if deadlock => self.count_successors(state)? == Some(0),
+            Judgement::Fine if deadlock => self.is_stuck(state)?,
             Judgement::Fine | Judgement::Final => false,
         })
     }
 
-    /// The number of successors of a state, while a trace is looked for; `None` if they do
-    /// not fit the layout.
-    fn count_successors(&mut self, state: &State<N>) -> Result<Option<usize>, StopReason> {
-        let count = match self.successors_of(state) {
-            Ok(successors) => Some(successors.len()),
-            Err(Unfinished::Stop(reason)) => return Err(reason),
-            Err(Unfinished::Overflow) => None,
-        };
-        if self.pace.is_due(1 + count.unwrap_or(0)) {
+    /// A state has no successors. One whose successors do not fit the layout has some.
+    fn is_stuck(&mut self, state: &State<N>) -> Result<bool, StopReason> {
+        if self.pace.is_due(1) {
             self.context.check_tracing()?;
         }
-        Ok(count)
+        match self.cache.count(state) {
+            Ok(count) => Ok(count == 0),
+            Err(Unfinished::Stop(reason)) => Err(reason),
+            Err(Unfinished::Overflow) => Ok(false),
+        }
     }
 }

@@ -163,7 +163,7 @@ pub fn explore(search: &Search, options: SetOptions) -> Option<Exploration> {
         statistics: Statistics {
             states: sets.kept,
             transitions: sets.transitions,
-            depth: sets.depth,
+            depth: Some(sets.depth),
             configurations: sets
                 .kinds
                 .iter()

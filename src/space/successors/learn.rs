@@ -203,8 +203,10 @@ impl<const N: usize> SuccessorCache<'_, N> {
     /// Turns steps into changes of packed states.
     fn row(&mut self, subject: &Subject, steps: &[Step]) -> Result<Row, Unfinished> {
         let (layout, interner) = (self.context.layout, self.context.interner);
+        let own = layout.configs[subject.process.index()];
+        let merges = !self.key_sets.is_empty();
         let start = self.changes.len() - Self::WIDTH;
-        let mut changes = Vec::new();
+        let (mut changes, mut key_sets) = (Vec::new(), Vec::new());
         for step in steps {
             let mut touched = [0; N];
             let mut set = [0; N];
@@ -213,23 +215,33 @@ impl<const N: usize> SuccessorCache<'_, N> {
                 field.set(&mut set, value)
             };
             let next = interner.config_id(subject.process, &step.next);
-            replace(layout.configs[subject.process.index()], next.0)?;
+            replace(own, next.0)?;
             for (place, value) in &step.writes {
                 let code = interner.code(*place, *value);
                 replace(layout.places[place.index()], code)?;
             }
             let keep = touched.map(|word: u64| !word);
             changes.push(Change { keep, set });
-            subject.watch.note(1, size_of_val(&changes[..]))?;
+            if merges {
+                own.set(&mut set, interner.skeleton_id(subject.process, next).0)?;
+                key_sets.push(set);
+            }
+            let bytes = size_of_val(&changes[..]) + size_of_val(&key_sets[..]);
+            subject.watch.note(1, bytes)?;
         }
         if let Some(tagger) = self.tagger {
             let tag = |step| tagger(subject.process, &subject.config, step);
             self.tags.extend(steps.iter().map(tag));
         }
+        let end = start + steps.len() + Self::WIDTH;
         self.changes.truncate(start);
         self.changes.extend(changes);
-        self.changes
-            .resize(start + steps.len() + Self::WIDTH, Change::NONE);
+        self.changes.resize(end, Change::NONE);
+        if merges {
+            self.key_sets.truncate(start);
+            self.key_sets.extend(key_sets);
+            self.key_sets.resize(end, [0; N]);
+        }
         Ok(Row {
             start: start as u32,
             len: steps.len() as u32,

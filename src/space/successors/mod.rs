@@ -41,6 +41,9 @@ pub struct SuccessorCache<'a, const N: usize> {
     memory_mask: State<N>,
     /// Padded, so that `SuccessorCache::WIDTH` changes can be read from the start of any row.
     changes: Vec<Change<N>>,
+    /// By change, and padded in the same way: what it sets in the key of a state. Empty if
+    /// states are not merged.
+    key_sets: Vec<State<N>>,
     /// By change; empty without a tagger.
     tags: Vec<Tag>,
     /// What was learnt since the limits were last looked at.
@@ -104,6 +107,8 @@ const UNKNOWN_ROW: Row = Row {
 pub struct Successors<const N: usize> {
     /// Those that count, and room behind them.
     states: Vec<State<N>>,
+    /// Their keys, if those were asked for.
+    keys: Vec<State<N>>,
     len: usize,
 }
 
@@ -111,6 +116,7 @@ impl<const N: usize> Successors<N> {
     pub fn new() -> Successors<N> {
         Successors {
             states: Vec::new(),
+            keys: Vec::new(),
             len: 0,
         }
     }
@@ -119,9 +125,15 @@ impl<const N: usize> Successors<N> {
         &self.states[..self.len]
     }
 
+    /// The keys of the successors.
+    pub fn keys(&self) -> &[State<N>] {
+        &self.keys[..self.len]
+    }
+
     #[cold]
     fn make_room(&mut self, width: usize) {
         self.states.resize(2 * (self.len + width), [0; N]);
+        self.keys.resize(self.states.len(), [0; N]);
     }
 }
 
@@ -139,6 +151,7 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
             field,
             by_id: Vec::new(),
         };
+        let merges = context.search.stepper.memory.merges();
         SuccessorCache {
             context,
             tagger: context.search.goal.tagger(),
@@ -148,6 +161,10 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
             by_memory: AHashMap::new(),
             memory_mask,
             changes: vec![Change::NONE; Self::WIDTH],
+            key_sets: match merges {
+                true => vec![[0; N]; Self::WIDTH],
+                false => Vec::new(),
+            },
             tags: Vec::new(),
             pace: Pace::default(),
         }
@@ -163,6 +180,37 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
         loop {
             if let Some(no_room) = self.known_successors(state, out) {
                 return Ok(no_room);
+            }
+            self.learn(state)?;
+        }
+    }
+
+    /// Finds all successors of a merged state, and their keys.
+    #[inline]
+    pub fn successors_with_keys(
+        &mut self,
+        state: &State<N>,
+        key: &State<N>,
+        out: &mut Successors<N>,
+    ) -> Result<(), Unfinished> {
+        loop {
+            out.len = 0;
+            let mut apply = |row| self.apply_with_keys(row, state, key, out);
+            if self.known_rows(state, &mut apply).is_some() {
+                return Ok(());
+            }
+            self.learn(state)?;
+        }
+    }
+
+    /// The number of successors of a state.
+    #[inline]
+    pub fn count(&mut self, state: &State<N>) -> Result<usize, Unfinished> {
+        loop {
+            let mut count = 0;
+            let mut add = |row: Row| count += row.len as usize;
+            if self.known_rows(state, &mut add).is_some() {
+                return Ok(count);
             }
             self.learn(state)?;
         }
@@ -276,6 +324,31 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
         }
     }
 
+    #[inline(always)]
+    fn apply_with_keys(&self, row: Row, state: &State<N>, key: &State<N>, out: &mut Successors<N>) {
+        let (mut start, mut len) = (row.start as usize, row.len as usize);
+        loop {
+            if out.len + Self::WIDTH > out.states.len() {
+                out.make_room(Self::WIDTH);
+            }
+            let changes = &self.changes[start..][..Self::WIDTH];
+            let key_sets = &self.key_sets[start..][..Self::WIDTH];
+            let states = &mut out.states[out.len..][..Self::WIDTH];
+            let keys = &mut out.keys[out.len..][..Self::WIDTH];
+            for at in 0..Self::WIDTH {
+                states[at] = changes[at].apply(state);
+                let (keep, set) = (changes[at].keep, key_sets[at]);
+                keys[at] = Change { keep, set }.apply(key);
+            }
+            out.len += len.min(Self::WIDTH);
+            if len <= Self::WIDTH {
+                return;
+            }
+            start += Self::WIDTH;
+            len -= Self::WIDTH;
+        }
+    }
+
     /// Roughly the memory the rows take.
     pub fn bytes(&self) -> usize {
         let entries = self
@@ -285,6 +358,7 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
         entries.sum::<usize>() * size_of::<Entry>()
             + self.reads.capacity() * size_of::<Read>()
             + self.changes.capacity() * size_of::<Change<N>>()
+            + self.key_sets.capacity() * size_of::<State<N>>()
             + self.tags.capacity() * size_of::<Tag>()
             + self.by_code.capacity() * size_of::<Row>()
             + self.by_memory.capacity() * (size_of::<State<N>>() + 24)
