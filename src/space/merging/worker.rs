@@ -132,7 +132,7 @@ impl<'a, const N: usize> Worker<'a, N> {
     }
 
     /// The union of two states with the same key.
-    fn join(&mut self, old: &State<N>, new: &State<N>) -> Result<State<N>, Overflow> {
+    pub fn join(&mut self, old: &State<N>, new: &State<N>) -> Result<State<N>, Overflow> {
         let mut joined = *old;
         for (index, field) in self.context.layout.configs.iter().enumerate() {
             let process = ProcessId(index as u32);
