@@ -47,6 +47,8 @@ pub struct InferOptions {
     /// Label the whole state space, what the formula has excluded already included, by the
     /// engines that label it.
     pub whole: bool,
+    /// Which states these engines merge under PD.
+    pub pd_merge: PdMerge,
     /// By fence point. All of them together must fit in 64 bits, times what the dearest
     /// kind of fence costs if kinds are looked for.
     pub costs: Costs,
@@ -75,6 +77,7 @@ impl InferOptions {
             engine: EngineKind::Lazy,
             ordering: OrderingRules::default(),
             whole: false,
+            pd_merge: PdMerge::All,
             costs,
             all: None,
             why: false,
@@ -133,6 +136,16 @@ named_enum! {
         Literal = "literal",
         /// A store of the head, or the latest store of some set
         Latest = "latest",
+    }
+}
+
+named_enum! {
+    /// Which states are merged before they are labelled.
+    pub enum PdMerge: "rule for merging" {
+        /// All states of the unfenced program, as published
+        All = "all",
+        /// Those that matter to the formula, which allows more placements
+        Relevant = "relevant",
     }
 }
 

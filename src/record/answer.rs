@@ -2,7 +2,7 @@
 
 use super::cell::Mode;
 use super::trace::{Initial, Step};
-use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Paths, PdPrevent};
+use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Paths, PdMerge, PdPrevent};
 use crate::limits::StopReason;
 use crate::memory::{AbstractionKind, Atomics, Model};
 use crate::names::named_enum;
@@ -284,6 +284,9 @@ pub struct InferConfig {
     pub whole: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
+    /// Which states were merged, by an engine that labels them, under PD.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pd_merge: Option<PdMerge>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pd_prevent: Option<PdPrevent>,
     pub place: AllowedGaps,

@@ -7,6 +7,7 @@ use crate::infer::{
     AllowedGaps, Conclusion, EngineKind, InferOptions, Inference, Literal, Obstacle, Optimality,
     Placement,
 };
+use crate::memory::AbstractionKind;
 use crate::program::{FenceKind, PointId, PointSet, Program};
 use crate::property::Violation;
 use crate::record::{
@@ -131,6 +132,8 @@ impl InferReport<'_> {
         let execution = self.execution();
         let ordering = self.options.engine == EngineKind::Ordering;
         let rules = ordering.then_some(self.options.ordering);
+        let labels = self.options.engine != EngineKind::Lazy;
+        let pd = self.found.abstraction.kind() == AbstractionKind::Pd;
         let semantics = &self.options.verify.semantics;
         InferAnswer {
             schema: SCHEMA.to_string(),
@@ -143,8 +146,9 @@ impl InferReport<'_> {
                 abstraction: self.found.abstraction.kind(),
                 k: self.found.abstraction.k(),
                 engine: self.options.engine,
-                whole: (self.options.engine != EngineKind::Lazy).then_some(self.options.whole),
+                whole: labels.then_some(self.options.whole),
                 paths: rules.map(|rules| rules.paths),
+                pd_merge: (labels && pd).then_some(self.options.pd_merge),
                 pd_prevent: rules.map(|rules| rules.pd_prevent),
                 place: self.request.place,
                 cost: self.request.cost.to_string(),

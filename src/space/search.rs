@@ -42,8 +42,11 @@ pub enum Goal<'a> {
 pub enum Scope {
     /// All of them.
     Whole,
-    /// Those that matter to the formula, as far as it is known.
+    /// Those that matter to the formula, as far as it is known. States that are merged have
+    /// all been merged before.
     Relevant,
+    /// The same, and no others are found and merged.
+    OnlyRelevant,
 }
 
 /// What a search found.
@@ -227,8 +230,12 @@ fn attempt<const N: usize>(
     context: Context,
     labels: &mut [Labels],
 ) -> Result<Exploration, Overflow> {
+    let merges = context.search.stepper.memory.merges();
     match context.search.goal {
-        _ if context.search.stepper.memory.merges() => merging::explore::<N>(context, labels),
+        Goal::Labels(_, Scope::OnlyRelevant) if merges => {
+            merging::label_relevant::<N>(context, labels)
+        }
+        _ if merges => merging::explore::<N>(context, labels),
         Goal::Labels(_, scope) => avoid::explore::<N>(context, labels, scope),
         _ => breadth::explore::<N>(context),
     }

@@ -1,7 +1,9 @@
 //! The arguments of `infer`.
 
 use super::{BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
-use crate::infer::{AllowedGaps, EngineKind, MOST_KIND_COST, MOST_NODES, Paths, PdPrevent, Prices};
+use crate::infer::{
+    AllowedGaps, EngineKind, MOST_KIND_COST, MOST_NODES, Paths, PdMerge, PdPrevent, Prices,
+};
 use crate::memory::Model;
 use crate::report::target::Target;
 use crate::verify::SearchKind;
@@ -69,6 +71,14 @@ pub struct Infer {
     /// Which fences enforce an ordering (engine ordering)
     #[arg(long, value_name = "PATHS", default_value = "all")]
     pub paths: Paths,
+    /// Which states are merged (engines points and ordering with --abs pd)
+    #[arg(
+        long,
+        value_name = "STATES",
+        default_value = "all",
+        conflicts_with = "whole"
+    )]
+    pub pd_merge: PdMerge,
     /// What prevents a transition from merged states (engine ordering with --abs pd)
     #[arg(long, value_name = "RULE", default_value = "mix")]
     pub pd_prevent: PdPrevent,

@@ -62,6 +62,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
                 pd_prevent: args.pd_prevent,
             },
             whole: args.whole,
+            pd_merge: args.pd_merge,
             all: args.all,
             why: true,
             most_nodes: args.max_formula_nodes,

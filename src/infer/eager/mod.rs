@@ -13,7 +13,7 @@ mod points;
 
 use super::placements::{Engine, Round};
 use super::run::InferenceRun;
-use super::{Conclusion, EngineKind, Formula, Labelling, Literal, Obstacle, Unfixable};
+use super::{Conclusion, EngineKind, Formula, Labelling, Literal, Obstacle, PdMerge, Unfixable};
 use crate::formula::{FormulaId, Formulas, TooLarge};
 use crate::memory::{Abstraction, Semantics};
 use crate::program::{PointId, PointSet, Program, Property};
@@ -156,9 +156,10 @@ fn label_program(
     };
     let mut stepper = semantics.stepper(program);
     stepper.labelled = labelled;
-    let scope = match run.options.whole {
-        true => Scope::Whole,
-        false => Scope::Relevant,
+    let scope = match run.options.pd_merge {
+        _ if run.options.whole => Scope::Whole,
+        PdMerge::All => Scope::Relevant,
+        PdMerge::Relevant => Scope::OnlyRelevant,
     };
     let begin = Instant::now();
     let search = Search {

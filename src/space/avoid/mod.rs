@@ -29,14 +29,15 @@
 //! label then agreed with the last one on F. So the transition to the next state, which F does
 //! not prevent, made that one's label fail for F. The last label is that of an error and a
 //! part of ψ: a contradiction. This is about any graph with labelled transitions, so it holds
-//! for the graph of merged states as well, once that is known.
+//! for the graph of merged states as well, once that is known. (Where states are merged in the
+//! course of this, see `merging::avoid`.)
 
 mod labels;
 mod search;
 mod table;
 
 pub use labels::{Labels, Unlabelled};
-pub(super) use search::Nodes;
+pub(super) use search::{Labelled, Located, Nodes};
 
 use super::context::Context;
 use super::initial::for_each_initial;
@@ -56,22 +57,35 @@ pub(super) fn explore<const N: usize>(
         interner: context.interner,
         cache: SuccessorCache::new(context),
         judge: Judge::new(context),
-        reached_final: false,
     };
+    explore_nodes(context, &mut nodes, labels, scope)
+}
+
+/// Labels nodes that are found in the course of it.
+pub(super) fn explore_nodes<const N: usize>(
+    context: Context,
+    nodes: &mut impl Nodes<N>,
+    labels: &mut [Labels],
+    scope: Scope,
+) -> Result<Exploration, Overflow> {
     let mut initial = Vec::new();
     let collected = for_each_initial(&context, &mut |state| {
         initial.push(context.pack(state)?);
         Ok(())
     });
-    let (end, statistics) = match End::of(collected.map(|()| End::Exhausted))? {
-        End::Exhausted => label(&context, &mut nodes, &initial, labels, scope)?,
-        end => (end, Statistics::default()),
+    let labelled = match End::of(collected.map(|()| End::Exhausted))? {
+        End::Exhausted => label(&context, nodes, &initial, labels, scope)?,
+        end => Labelled {
+            end,
+            statistics: Statistics::default(),
+            reached_final: false,
+        },
     };
     Ok(Exploration {
-        end,
-        statistics,
+        end: labelled.end,
+        statistics: labelled.statistics,
         coverage: Coverage {
-            reached_final: nodes.reached_final,
+            reached_final: labelled.reached_final,
             unreached: context.interner.unreached(),
         },
         no_room: false,
@@ -80,25 +94,24 @@ pub(super) fn explore<const N: usize>(
     })
 }
 
-/// Computes labels for the nodes of a graph, one set of them after another. The first decides
-/// how that ends and what it took; without it the others are of no use.
+/// Computes labels for nodes, one set of them after another. The first decides how that ends
+/// and what it took; without it the others are of no use.
 pub(super) fn label<const N: usize>(
     context: &Context,
     nodes: &mut impl Nodes<N>,
     initial: &[State<N>],
     labels: &mut [Labels],
     scope: Scope,
-) -> Result<(End, Statistics), Overflow> {
-    let (first, others) = labels
-        .split_first_mut()
-        .expect("there are labels to compute");
-    let found = search::label(context, nodes, initial, first, scope)?;
+) -> Result<Labelled, Overflow> {
+    let first = labels.split_first_mut();
+    let (first, others) = first.expect("there are labels to compute");
+    let labelled = search::label(context, nodes, initial, first, scope)?;
     if first.psi().is_ok() {
         for labels in others {
             search::label(context, nodes, initial, labels, scope)?;
         }
     }
-    Ok(found)
+    Ok(labelled)
 }
 
 /// Every state is a node.
@@ -106,14 +119,21 @@ struct Distinct<'a, const N: usize> {
     interner: &'a Interner<'a>,
     cache: SuccessorCache<'a, N>,
     judge: Judge<'a, N>,
-    reached_final: bool,
 }
 
 impl<const N: usize> Nodes<N> for Distinct<'_, N> {
-    fn is_error(&mut self, node: &State<N>) -> bool {
-        let judgement = self.judge.judge(node);
-        self.reached_final |= judgement == Judgement::Final;
-        judgement.is_violation()
+    fn begin(&mut self) {}
+
+    #[inline]
+    fn node(&mut self, state: &State<N>) -> Result<Located<N>, Unfinished> {
+        Ok(Located {
+            node: *state,
+            grown: false,
+        })
+    }
+
+    fn judge(&mut self, node: &State<N>) -> Judgement {
+        self.judge.judge(node)
     }
 
     fn successors(

@@ -8,17 +8,24 @@ use super::table::{Entry, LabelTable};
 use crate::formula::{FALSE, FormulaId, TRUE, TooLarge};
 use crate::limits::{Pace, StopReason};
 use crate::space::context::Context;
+use crate::space::judge::Judgement;
 use crate::space::layout::{Overflow, State};
 use crate::space::level::Level;
 use crate::space::search::{End, Scope, Statistics, Unfinished};
 use crate::space::successors::Tag;
 
-/// The nodes of the graph that is labelled.
+/// The nodes of the graph that is labelled: states, or states that are merged.
 pub trait Nodes<const N: usize> {
-    /// Something is wrong in it.
-    fn is_error(&mut self, node: &State<N>) -> bool;
+    /// Forgets what has grown.
+    fn begin(&mut self);
 
-    /// The nodes that transitions lead to, with the tags of their steps.
+    /// The node that a state is a part of, and whether it has grown by it.
+    fn node(&mut self, state: &State<N>) -> Result<Located<N>, Unfinished>;
+
+    /// Whether something is wrong in it.
+    fn judge(&mut self, node: &State<N>) -> Judgement;
+
+    /// The states that transitions lead to, with the tags of their steps.
     fn successors(
         &mut self,
         node: &State<N>,
@@ -29,6 +36,20 @@ pub trait Nodes<const N: usize> {
     fn bytes(&self) -> u64;
 }
 
+/// The node of a state.
+pub struct Located<const N: usize> {
+    pub node: State<N>,
+    /// The state was not a part of it before.
+    pub grown: bool,
+}
+
+/// How a labelling ended, and what it took.
+pub struct Labelled {
+    pub end: End,
+    pub statistics: Statistics,
+    pub reached_final: bool,
+}
+
 /// Transitions that wait for the slots of their ends to be fetched.
 const BATCH: usize = 64;
 
@@ -36,6 +57,8 @@ const BATCH: usize = 64;
 #[derive(Clone, Copy)]
 struct Arrival<const N: usize> {
     node: State<N>,
+    /// The node has grown by it.
+    grown: bool,
     /// Where the search for the node begins.
     home: usize,
     /// What avoids the node by way of this transition.
@@ -57,6 +80,7 @@ struct Labelling<'r, 'a, 'l, W, const N: usize> {
     level: usize,
     depth: u64,
     transitions: u64,
+    reached_final: bool,
     pace: Pace,
 }
 
@@ -73,8 +97,9 @@ pub fn label<W: Nodes<N>, const N: usize>(
     initial: &[State<N>],
     labels: &mut Labels,
     scope: Scope,
-) -> Result<(End, Statistics), Overflow> {
+) -> Result<Labelled, Overflow> {
     labels.begin();
+    nodes.begin();
     let mut labelling = Labelling {
         context,
         nodes,
@@ -87,31 +112,36 @@ pub fn label<W: Nodes<N>, const N: usize>(
         level: 0,
         depth: 0,
         transitions: 0,
+        reached_final: false,
         pace: Pace::default(),
     };
     let result = labelling.go(initial);
-    let statistics = labelling.statistics();
-    let mut end = End::Exhausted;
+    let mut labelled = Labelled {
+        end: End::Exhausted,
+        statistics: labelling.statistics(),
+        reached_final: labelling.reached_final,
+    };
     labels.outcome = match result {
         Ok(()) => Ok(()),
         Err(Interruption::TooLarge) => Err(Unlabelled::TooLarge),
         Err(Interruption::Unfinished(Unfinished::Stop(reason))) => {
-            end = End::Limit(reason);
+            labelled.end = End::Limit(reason);
             Err(Unlabelled::Stop(reason))
         }
         Err(Interruption::Unfinished(Unfinished::Overflow)) => return Err(Overflow),
     };
-    Ok((end, statistics))
+    Ok(labelled)
 }
 
 impl<W: Nodes<N>, const N: usize> Labelling<'_, '_, '_, W, N> {
     fn go(&mut self, initial: &[State<N>]) -> Result<(), Interruption> {
-        for node in initial {
+        for state in initial {
+            let Located { node, grown } = self.nodes.node(state)?;
             self.make_room(1)?;
-            let home = self.table.home(node);
             self.arrive(&Arrival {
-                node: *node,
-                home,
+                node,
+                grown,
+                home: self.table.home(&node),
                 through: FALSE,
             })?;
         }
@@ -147,10 +177,8 @@ impl<W: Nodes<N>, const N: usize> Labelling<'_, '_, '_, W, N> {
         self.nodes.successors(node, &mut successors)?;
         self.transitions += if again { 0 } else { successors.len() as u64 };
         for (next, tag) in &successors {
-            if next != node {
-                let through = self.labels.through(label, *tag)?;
-                self.send(next, through)?;
-            }
+            let through = self.labels.through(label, *tag)?;
+            self.send(node, next, through)?;
         }
         if self.pace.is_due(1 + successors.len()) {
             self.check()?;
@@ -161,18 +189,29 @@ impl<W: Nodes<N>, const N: usize> Labelling<'_, '_, '_, W, N> {
 
     /// Lets a transition wait until its end is labelled.
     #[inline]
-    fn send(&mut self, node: &State<N>, through: FormulaId) -> Result<(), Interruption> {
-        self.labels.updates += 1;
+    fn send(
+        &mut self,
+        from: &State<N>,
+        to: &State<N>,
+        through: FormulaId,
+    ) -> Result<(), Interruption> {
         if !self.whole && self.labels.excludes(through)? {
+            self.labels.updates += 1;
             return Ok(());
         }
+        let Located { node, grown } = self.nodes.node(to)?;
+        if node == *from && !grown {
+            return Ok(());
+        }
+        self.labels.updates += 1;
         if self.arrivals.len() == BATCH {
             self.label_arrivals()?;
         }
-        let home = self.table.home(node);
+        let home = self.table.home(&node);
         self.table.prefetch(home);
         self.arrivals.push(Arrival {
-            node: *node,
+            node,
+            grown,
             home,
             through,
         });
@@ -198,19 +237,20 @@ impl<W: Nodes<N>, const N: usize> Labelling<'_, '_, '_, W, N> {
             self.add(slot, &arrival.node)?;
         }
         let entry = *self.table.entry(slot);
-        let (old, mut label) = (entry.label(), arrival.through);
-        if old == label {
+        let old = entry.label();
+        if old == arrival.through && !arrival.grown {
             return Ok(());
         }
-        label = self.labels.formulas.and(old, label)?;
-        if old == label {
+        let mut label = self.labels.formulas.and(old, arrival.through)?;
+        if old == label && !arrival.grown {
             return Ok(());
         }
-        let mut changed = true;
-        if !self.whole {
+        let mut changed = old != label;
+        if changed && !self.whole {
             label = self.labels.open(label)?;
             changed = label != self.labels.open(old)?;
         }
+        changed |= arrival.grown;
         let mut entry = entry.labelled(label)?;
         if changed && entry.is(Entry::ERROR) {
             self.labels.avoid(label)?;
@@ -229,7 +269,9 @@ impl<W: Nodes<N>, const N: usize> Labelling<'_, '_, '_, W, N> {
             return Err(StopReason::MaxStates);
         }
         let entry = Entry::new(TRUE);
-        *self.table.entry(slot) = match self.nodes.is_error(node) {
+        let judgement = self.nodes.judge(node);
+        self.reached_final |= judgement == Judgement::Final;
+        *self.table.entry(slot) = match judgement.is_violation() {
             true => entry.with(Entry::ERROR),
             false => entry,
         };

@@ -1,52 +1,77 @@
-//! Avoid formulas over the graph of the fixed point.
+//! Avoid formulas over merged states.
 //!
-//! What is merged depends on all that is reachable, so the fixed point is known before the
-//! first label is computed. Its nodes are the merged states: a transition leads to the one
-//! that its end is a part of.
+//! What is merged depends on all that is reachable. As published, the fixed point is found
+//! first, as a whole, and its graph is labelled ([`FixedPoint`]).
+//!
+//! Alternatively states are merged while they are labelled ([`Growing`]), and what ψ has
+//! excluded is neither searched nor merged. ψ is then weaker, and still sufficient. Let F
+//! satisfy it, and consider the fixed point of the program with the fences F. Each of its
+//! states is covered by the one that was found in its place, whose label does not hold for F:
+//! that is so for initial states; and a step that F does not block is matched by a step of the
+//! covering state, which F does not prevent, since larger sets only take away reasons to
+//! prevent a step. The covering state was not excluded when it was last expanded, and has not
+//! changed since, so the end of the step was merged and labelled. No error is among these
+//! states, since ψ holds for F. What is merged before the first errors are met depends on the
+//! order of the search, which is that of one thread and always the same.
 
 use super::Run;
 use super::table::Table;
 use super::worker::Worker;
-use crate::space::avoid::{self, Labels, Nodes};
-use crate::space::layout::State;
-use crate::space::search::{End, Scope, Unfinished};
+use crate::space::avoid::{self, Labels, Located, Nodes, explore_nodes};
+use crate::space::context::Context;
+use crate::space::judge::Judgement;
+use crate::space::layout::{Overflow, State};
+use crate::space::search::{End, Exploration, Scope, Unfinished};
 use crate::space::successors::Tag;
+use ahash::AHashMap;
+
+/// Labels states and merges them as far as they matter.
+pub fn label_relevant<const N: usize>(
+    context: Context,
+    labels: &mut [Labels],
+) -> Result<Exploration, Overflow> {
+    let mut nodes = Growing::<N> {
+        context,
+        worker: Worker::new(context),
+        states: AHashMap::new(),
+    };
+    explore_nodes(context, &mut nodes, labels, Scope::OnlyRelevant)
+}
 
 impl<const N: usize> Run<'_, N> {
-    /// Computes labels; how that ended.
+    /// Computes labels over the fixed point; how that ended.
     pub(super) fn label(&mut self, labels: &mut [Labels], scope: Scope) -> End {
         let context = self.context;
-        let mut nodes = MergedStates {
+        let mut nodes = FixedPoint {
             bytes: self.bytes(),
             table: self.table.as_ref().expect("there is a table"),
             worker: self.workers.first(),
         };
-        let starts = self.starts.iter().map(|start| nodes.merged(start));
-        let starts: Vec<State<N>> = starts.collect();
-        let labelled = avoid::label(&context, &mut nodes, &starts, labels, scope);
-        labelled.expect("the search has met every component").0
+        let labelled = avoid::label(&context, &mut nodes, &self.starts, labels, scope);
+        labelled.expect("the search has met every component").end
     }
 }
 
-/// The merged states.
-struct MergedStates<'r, 'a, const N: usize> {
+/// The merged states, each a node.
+struct FixedPoint<'r, 'a, const N: usize> {
     table: &'r Table<N>,
     worker: &'r mut Worker<'a, N>,
     bytes: u64,
 }
 
-impl<const N: usize> MergedStates<'_, '_, N> {
-    /// The merged state that a state is a part of.
-    fn merged(&mut self, state: &State<N>) -> State<N> {
-        let slot = self.worker.slot(state, self.table);
-        let merged = slot.and_then(|slot| self.table.get(slot));
-        merged.expect("every state is merged into one of the table")
-    }
-}
+impl<const N: usize> Nodes<N> for FixedPoint<'_, '_, N> {
+    fn begin(&mut self) {}
 
-impl<const N: usize> Nodes<N> for MergedStates<'_, '_, N> {
-    fn is_error(&mut self, node: &State<N>) -> bool {
-        self.worker.ends_at(node)
+    fn node(&mut self, state: &State<N>) -> Result<Located<N>, Unfinished> {
+        let node = self.worker.merged(state, self.table);
+        Ok(Located {
+            node: node.expect("the search has met every state"),
+            grown: false,
+        })
+    }
+
+    fn judge(&mut self, node: &State<N>) -> Judgement {
+        self.worker.judge.judge(node)
     }
 
     fn successors(
@@ -54,14 +79,57 @@ impl<const N: usize> Nodes<N> for MergedStates<'_, '_, N> {
         node: &State<N>,
         out: &mut Vec<(State<N>, Tag)>,
     ) -> Result<(), Unfinished> {
-        self.worker.cache.tagged(node, out)?;
-        for (next, _) in out {
-            *next = self.merged(next);
-        }
-        Ok(())
+        self.worker.cache.tagged(node, out)
     }
 
     fn bytes(&self) -> u64 {
         self.bytes
+    }
+}
+
+/// The merged states so far, by their keys.
+struct Growing<'a, const N: usize> {
+    context: Context<'a>,
+    worker: Worker<'a, N>,
+    states: AHashMap<State<N>, State<N>>,
+}
+
+impl<const N: usize> Nodes<N> for Growing<'_, N> {
+    fn begin(&mut self) {
+        self.states.clear();
+    }
+
+    fn node(&mut self, state: &State<N>) -> Result<Located<N>, Unfinished> {
+        let node = self.worker.merger.key(state)?;
+        let old = self.states.get(&node).copied();
+        let new = match old {
+            None => *state,
+            Some(old) => {
+                let joined = self.worker.merger.join(&old, state)?;
+                joined.expect("states with one key are merged")
+            }
+        };
+        let grown = old != Some(new);
+        if grown {
+            self.states.insert(node, new);
+        }
+        Ok(Located { node, grown })
+    }
+
+    fn judge(&mut self, node: &State<N>) -> Judgement {
+        self.worker.judge.judge(&self.states[node])
+    }
+
+    fn successors(
+        &mut self,
+        node: &State<N>,
+        out: &mut Vec<(State<N>, Tag)>,
+    ) -> Result<(), Unfinished> {
+        self.worker.cache.tagged(&self.states[node], out)
+    }
+
+    fn bytes(&self) -> u64 {
+        let states = self.states.capacity() * 2 * size_of::<State<N>>();
+        (states + self.worker.cache.bytes() + self.context.interner.bytes()) as u64
     }
 }

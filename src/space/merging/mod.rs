@@ -54,6 +54,8 @@ pub fn explore<const N: usize>(
     run.go(labels)
 }
 
+pub use avoid::label_relevant;
+
 /// A search under way.
 struct Run<'a, const N: usize> {
     context: Context<'a>,
