@@ -3,7 +3,7 @@
 use super::cpu;
 use super::optimal::or_dash;
 use fencesmith::infer::{
-    self, AllowedGaps, Conclusion, EngineKind, Inference, OrderingRules, Paths, PdPrevent,
+    self, AllowedGaps, Conclusion, EngineKind, Inference, OrderingRules, Paths, PdMerge, PdPrevent,
 };
 use fencesmith::limits::{Limits, Monitor, StopReason};
 use fencesmith::lower::compile;
@@ -30,8 +30,10 @@ const COLUMNS: [Abstraction; 5] = [
 pub const SECONDS: u64 = 600;
 pub const MEMORY: u64 = 16 << 30;
 
-/// Seconds for labelling the whole space of a cell; then what matters must do.
-const WHOLE_SECONDS: u64 = 120;
+/// Seconds for labelling the whole space of a cell under FD, and for merging the whole space
+/// under PD; then what matters must do.
+const LABEL_SECONDS: u64 = 120;
+const MERGE_SECONDS: u64 = 540;
 
 struct Row {
     name: &'static str,
@@ -164,11 +166,19 @@ const PETERSON_TSO: [(usize, char); 3] = [(0, 's'), (1, 's'), (2, 'o')];
 
 struct Cell {
     found: Inference,
-    /// Every state was labelled, or (under PD) found and merged.
-    whole: bool,
+    extent: Extent,
     seconds: f64,
     cpu_seconds: f64,
     bytes: u64,
+}
+
+/// Which states were found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// All of them, those that nothing can be learnt from included.
+    Whole,
+    /// Those that matter to the formula.
+    Relevant,
 }
 
 impl Cell {
@@ -198,7 +208,7 @@ impl Cell {
         json!({
             "mark": self.mark(optimum).to_string(),
             "fences": self.cost(),
-            "whole": self.whole,
+            "whole": self.extent == Extent::Whole,
             "states": labelling.map_or(self.found.peak, |l| l.states),
             "transitions": labelling.map(|l| l.transitions),
             "formulas": labelling.map(|l| l.formulas),
@@ -220,17 +230,18 @@ const PAPER_RULES: OrderingRules = OrderingRules {
 /// Ours: fence points.
 const OURS: EngineKind = EngineKind::Points;
 
-/// Infers in paper mode, where the whole space is labelled if that can be done in time, or in
-/// ours, where what matters is.
+/// Infers with the whole space where that is wanted and can be done in time, and otherwise with
+/// what matters.
 fn cell(program: &Program, model: Model, abstraction: Abstraction, engine: EngineKind) -> Cell {
-    let within = |whole, seconds| run(program, model, abstraction, engine, whole, seconds);
-    if engine == PAPER && matches!(abstraction, Abstraction::Fd { .. }) {
-        let whole = within(true, WHOLE_SECONDS);
-        if !matches!(whole.mark(0), 'T' | 'M') {
-            return whole;
-        }
+    let within = |extent, seconds| run(program, model, abstraction, engine, extent, seconds);
+    let whole = match abstraction {
+        Abstraction::Pd { .. } => Some(within(Extent::Whole, MERGE_SECONDS)),
+        _ => (engine == PAPER).then(|| within(Extent::Whole, LABEL_SECONDS)),
+    };
+    match whole {
+        Some(cell) if !matches!(cell.mark(0), 'T' | 'M') => cell,
+        _ => within(Extent::Relevant, SECONDS - MERGE_SECONDS),
     }
-    within(false, SECONDS)
 }
 
 fn run(
@@ -238,15 +249,20 @@ fn run(
     model: Model,
     abstraction: Abstraction,
     engine: EngineKind,
-    whole: bool,
+    extent: Extent,
     seconds: u64,
 ) -> Cell {
+    let fd = matches!(abstraction, Abstraction::Fd { .. });
     let (begin, cpu_begin) = (Instant::now(), cpu::seconds());
     let allowed = infer::allowed(program, AllowedGaps::AfterStore).into_iter();
     let options = infer::InferOptions {
         engine,
         ordering: PAPER_RULES,
-        whole,
+        whole: fd && extent == Extent::Whole,
+        pd_merge: match extent {
+            Extent::Whole => PdMerge::All,
+            Extent::Relevant => PdMerge::Relevant,
+        },
         ..infer::InferOptions::new(
             VerifyOptions {
                 threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -264,7 +280,7 @@ fn run(
     let found = infer::infer(program, &options, &Monitor::default());
     Cell {
         found,
-        whole: whole || matches!(abstraction, Abstraction::Pd { .. }),
+        extent,
         seconds: begin.elapsed().as_secs_f64(),
         cpu_seconds: cpu::seconds() - cpu_begin,
         bytes: peak_bytes(),
@@ -283,11 +299,13 @@ pub fn table2(root: &Path) -> Result<(String, Value), Box<dyn Error>> {
          `--engine points --place after-store`. Fences are counted in the text. Memory is the \
          peak of the process, with what it kept from the cells before; CPU seconds are those of \
          all threads.\n\n\
-         Limits for a cell: {SECONDS} s, {} GiB. Under FD, paper mode labels the whole space \
-         (`--whole`), as the paper does, if that takes at most {WHOLE_SECONDS} s; states and \
-         transitions marked **\\*** are those that matter to the formula, which is all that our \
-         mode labels. The formula is the same either way. Under PD the whole space is found and \
-         merged in both modes.\n\n",
+         Limits for a cell: {SECONDS} s, {} GiB. Figures marked **\\*** are those of the states \
+         that matter to the formula. Under FD that is all that our mode labels; paper mode labels \
+         the whole space (`--whole`), as the paper does, if that takes at most {LABEL_SECONDS} s. \
+         The formula is the same either way. Under PD the whole space is found and merged in \
+         both modes, if that takes at most {MERGE_SECONDS} s; otherwise only what matters is \
+         merged (`--pd-merge relevant`), and the formula may allow more placements. Time and \
+         memory are those of the run that gave the answer.\n\n",
         MEMORY >> 30
     );
     let columns = "fences | states | transitions | formulas | seconds | CPU s | MiB |";
@@ -386,7 +404,10 @@ impl Cell {
     fn columns(&self, optimum: u64) -> String {
         let labelling = self.found.labelling.as_ref();
         let states = labelling.map_or(self.found.peak, |l| l.states);
-        let star = if self.whole { "" } else { "\\*" };
+        let star = match self.extent {
+            Extent::Whole => "",
+            Extent::Relevant => "\\*",
+        };
         format!(
             "| {} | {} | {}{star} | {}{star} | {} | {:.2} | {:.2} | {} ",
             self.mark(optimum),

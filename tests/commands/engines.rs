@@ -107,6 +107,30 @@ fn the_whole_space_gives_the_same_answer() {
     assert_eq!(lazy.code, 2, "{lazy:?}");
 }
 
+/// What is merged depends on what is reachable: with all states merged the formula allows no
+/// placement, with those that matter it does.
+#[test]
+fn merging_less_allows_more() {
+    let with = |merge: &str, threads: &str| {
+        let common = ["--model", "pso", "--abs", "pd", "--k", "0"];
+        let engine = ["--engine", "points", "--place", "after-store"];
+        let merge = ["--pd-merge", merge, "--threads", threads];
+        let mut answer = answer("paper/sense0", &[&common[..], &engine, &merge].concat());
+        answer["timing"] = Value::Null;
+        answer
+    };
+    assert_eq!(with("all", "2")["outcome"], "inconclusive");
+    let relevant = with("relevant", "2");
+    assert_eq!(relevant["placement"]["cost"], 1);
+    assert_eq!(relevant["config"]["pd_merge"], "relevant");
+    assert_eq!(relevant, with("relevant", "1"));
+    let both = infer(
+        "paper/sense0",
+        &["--engine", "points", "--whole", "--pd-merge", "relevant"],
+    );
+    assert_eq!(both.code, 2, "{both:?}");
+}
+
 /// Published for Peterson's algorithm: under TSO suboptimal at k = 0 and 1, optimal at 2.
 #[test]
 fn peterson_under_tso_needs_a_head_of_two() {
