@@ -33,7 +33,7 @@ pub const MEMORY: u64 = 16 << 30;
 /// Seconds for labelling the whole space of a cell under FD, and for merging the whole space
 /// under PD; then what matters must do.
 const LABEL_SECONDS: u64 = 120;
-const MERGE_SECONDS: u64 = 540;
+const MERGE_SECONDS: u64 = 150;
 
 struct Row {
     name: &'static str,
