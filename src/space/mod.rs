@@ -2,11 +2,15 @@
 //!
 //! [`explore`](explore()) searches for a [`Goal`]. There are two engines: `breadth` keeps
 //! every distinct state and goes through them level by level; `merging` unites states that
-//! a partially disjunctive abstraction does not tell apart. They share how states are packed
-//! (`intern`, `layout`), how successors are found (`successors`), how states are judged
-//! (`judge`), and how a trace is told ([`trace`]). The set of states that is found, and
-//! everything that is reported, is the same for any number of threads: a shortest trace is
-//! chosen afterwards, by rules that know nothing of the order of discovery.
+//! a partially disjunctive abstraction does not tell apart. Over both, [`avoid`] labels states
+//! with formulas ([`label_states`]). They share how states are packed (`intern`, `layout`), how
+//! successors are found (`successors`), how states are judged (`judge`), and how a trace is told
+//! ([`trace`]). The set of states that is found, and everything that is reported, is the same
+//! for any number of threads: a shortest trace is chosen afterwards, by rules that know nothing
+//! of the order of discovery.
+//!
+//! A third engine, `sets`, visits the same states many at a time ([`explore_sets`]): products of
+//! sets of configurations, between which only memory changes.
 
 pub mod avoid;
 mod breadth;
