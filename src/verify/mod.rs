@@ -3,8 +3,7 @@
 //! [`verify`] follows the [`Strategy`] that was asked for: one search under a given
 //! abstraction (`search`, by one of two engines in `turns`), or refinement of the fully
 //! disjunctive abstraction until the answer is certain (`strategy`). An [`Answer`] says what is
-//! known, what it rests on and
-//! what it took; nothing in it assumes how it was found.
+//! known, what it rests on and what it took; nothing in it assumes how it was found.
 
 mod search;
 mod strategy;

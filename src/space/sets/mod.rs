@@ -185,10 +185,12 @@ pub fn explore(search: &Search, options: SetOptions) -> Option<Exploration> {
     })
 }
 
-/// For each property, the labels it names that no process has reached.
+/// For each property, the labels it names that no process has reached. Who can be exchanged
+/// with a process that has been somewhere can be there as well.
 fn unreached(sets: &SetSearch) -> Vec<Vec<String>> {
     let reached = |(process, at): &(ProcessId, Loc)| {
-        let mut configs = sets.kind(*process).moves.configs();
+        let alike = sets.symmetry.exchangeable(*process);
+        let mut configs = alike.flat_map(|other| sets.kind(other).moves.configs());
         configs.any(|config| config.at == At::Loc(*at))
     };
     let properties = sets.search.stepper.program.properties.iter();

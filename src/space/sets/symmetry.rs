@@ -61,6 +61,13 @@ impl Symmetry {
         self.groups.is_empty()
     }
 
+    /// A process and all that it can be exchanged with.
+    pub fn exchangeable(&self, process: ProcessId) -> impl Iterator<Item = ProcessId> + '_ {
+        let group = self.groups.iter().find(|group| group.contains(&process));
+        let others = group.into_iter().flatten().copied();
+        std::iter::once(process).chain(others.filter(move |other| *other != process))
+    }
+
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }

@@ -42,13 +42,14 @@ const OTHERS: [&str; 6] = [
 ];
 
 /// The last two tell them apart.
-const PROPERTIES: [&str; 9] = [
+const PROPERTIES: [&str; 10] = [
     "mutex here;",
     "forbid p[0].r == 1 && p[1].r == 0;",
     "forbid a[0] == 1 && a[1] == 0;",
     "invariant p[0].r != p[1].r || x == n;",
     "final x == n || p[0].s == p[1].s;",
     "final p[0].b || p[1].b;",
+    "forbid p[0] at here && p[0].b; forbid p[1] at here && p[1].b;",
     "forbid x == n && p at here;",
     "forbid a[0] == 0 && p[0] at here;",
     "forbid p[0] at here && p[1].s == n;",
