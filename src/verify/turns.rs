@@ -23,7 +23,7 @@ pub struct Turn {
 /// configurations and comparisons of sets: about ten times as much, in time.
 const WORK: u64 = 80;
 
-/// Configurations of one process that the search by sets may meet while it takes turns: with
+/// Configurations of one process that the search by sets may meet after its first turn: with
 /// more, sets are so large that there is nothing to gain.
 const CONFIGURATIONS: usize = 4096;
 
@@ -97,7 +97,10 @@ fn in_turn(search: &Search, symmetry: bool, turn: Turn) -> Option<(Exploration, 
     let limited = SetOptions {
         symmetry,
         most_work: states.saturating_mul(WORK),
-        most_configurations: CONFIGURATIONS,
+        most_configurations: match turn.states <= Turn::FIRST.states {
+            true => usize::MAX,
+            false => CONFIGURATIONS,
+        },
     };
     let sets = explore_sets(search, limited);
     match sets {
