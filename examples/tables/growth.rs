@@ -170,6 +170,7 @@ fn algorithm(
     };
     println!("{name}-{n} {model}: {seconds:.2} s");
     let Some(fences) = fences else {
+        let model = model.upper();
         writeln!(out, "| {name} | {n} | {model} | – | – | | | | | | | |")?;
         return Ok([None; WAYS.len()]);
     };
