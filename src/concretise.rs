@@ -10,7 +10,7 @@ use crate::limits::{Limits, Monitor, StopReason, Watch};
 use crate::memory::Entry;
 use crate::memory::step::{Effect, Stepper};
 use crate::property::Violation;
-use crate::space::{Snapshot, Trace, TraceStep};
+use crate::space::{OwnStep, OwnSteps, Snapshot, Trace, TraceStep};
 use ahash::AHashSet;
 
 /// What became of an abstract counterexample.
@@ -36,8 +36,32 @@ pub fn concretise(
     limits: &Limits,
     monitor: &Monitor,
 ) -> Concrete {
-    let flush = |step: &&TraceStep| matches!(step.step.effect, Effect::Flush(_));
-    let own: Vec<&TraceStep> = trace.steps.iter().filter(|step| !flush(step)).collect();
+    let own = trace.steps.iter().filter(|step| !is_flush(step));
+    let own = own.map(|step| OwnStep {
+        process: step.process,
+        path: step.step.path[..].into(),
+        next: step.step.next.clone(),
+    });
+    let own = OwnSteps {
+        initial: trace.initial.clone(),
+        steps: own.collect(),
+    };
+    follow(exact, &own, deadlock, limits, monitor)
+}
+
+fn is_flush(step: &TraceStep) -> bool {
+    matches!(step.step.effect, Effect::Flush(_))
+}
+
+/// Looks for an exact execution in which processes take these steps.
+pub fn follow(
+    exact: &Stepper,
+    wanted: &OwnSteps,
+    deadlock: bool,
+    limits: &Limits,
+    monitor: &Monitor,
+) -> Concrete {
+    let own = &wanted.steps;
     let mut seen = AHashSet::new();
     // Each level of the path holds the moves that have not been tried yet.
     let mut path: Vec<TraceStep> = Vec::new();
@@ -49,7 +73,7 @@ pub fn concretise(
         Some(most) if bytes > most => Err(StopReason::MaxMemory),
         _ => monitor.stop(limits).map_or(Ok(()), Err),
     };
-    let own_step = |step: Option<&TraceStep>| usize::from(step.is_some_and(|step| !flush(&step)));
+    let own_step = |step: Option<&TraceStep>| usize::from(step.is_some_and(|step| !is_flush(step)));
     while let Some(moves) = open.last_mut() {
         let Some(next) = moves.pop() else {
             open.pop();
@@ -58,7 +82,7 @@ pub fn concretise(
         };
         taken += own_step(next.as_ref());
         path.extend(next);
-        let state = path.last().map_or(&trace.initial, |step| &step.after);
+        let state = path.last().map_or(&wanted.initial, |step| &step.after);
         if !seen.insert((taken, state.clone())) {
             taken -= own_step(path.pop().as_ref());
             continue;
@@ -75,17 +99,17 @@ pub fn concretise(
                 Ok(violation) => violation,
             };
             if let Some(violation) = violation {
-                let initial = trace.initial.clone();
+                let initial = wanted.initial.clone();
                 let steps = path;
                 return Concrete::Real(violation, Trace { initial, steps });
             }
         }
         let follows = |step: &TraceStep| {
-            flush(&step)
+            is_flush(step)
                 || own.get(taken).is_some_and(|wanted| {
-                    let next = (&step.step.next, &wanted.step.next);
+                    let next = (&step.step.next, &wanted.next);
                     step.process == wanted.process
-                        && step.step.path == wanted.step.path
+                        && step.step.path[..] == wanted.path[..]
                         && next.0.at == next.1.at
                         && next.0.locals == next.1.locals
                 })
@@ -95,7 +119,7 @@ pub fn concretise(
             return Concrete::Unknown;
         };
         moves.retain(follows);
-        moves.sort_by_key(|step| !flush(&step));
+        moves.sort_by_key(|step| !is_flush(step));
         bytes += moves.iter().map(size).sum::<u64>();
         open.push(moves.into_iter().map(Some).collect());
     }

@@ -200,6 +200,8 @@ impl BufferArgs {
             (AbstractionKind::Pd, Some(Head::Auto)) => Err("--k auto goes with --abs fd"),
             (AbstractionKind::Set, None) => Ok((Abstraction::Set, false)),
             (AbstractionKind::Set, Some(_)) => Err("--abs set has no --k"),
+            (AbstractionKind::Logs, None) => Ok((Abstraction::Logs { widening: std::env::var("RR").ok().and_then(|r| r.parse().ok()).unwrap_or(2) }, true)),
+            (AbstractionKind::Logs, Some(_)) => Err("--abs logs has no --k"),
             (AbstractionKind::Exact, None) => Ok((Abstraction::Exact { bound }, false)),
             (AbstractionKind::Exact, Some(_)) => Err("--abs exact has no --k, but a --bound"),
         }

@@ -45,7 +45,7 @@ impl Grid {
         let none: &[Option<usize>] = &[None];
         let lazy = self.mode == Mode::Verify || self.engine == EngineKind::Lazy;
         let (heads, refines) = match abstraction {
-            AbstractionKind::Set => (none, true),
+            AbstractionKind::Set | AbstractionKind::Logs => (none, true),
             AbstractionKind::Fd => (&self.heads[..], lazy),
             AbstractionKind::Pd | AbstractionKind::Exact => (&self.heads[..], false),
         };

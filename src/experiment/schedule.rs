@@ -162,7 +162,7 @@ fn weight(subject: &Subject, cell: &Cell) -> f64 {
     let k = cell.k.unwrap_or(if cell.refine() { 2 } else { 0 });
     let buffered = subject.program.processes.len() as f64 * (k + 1) as f64;
     let precision = match cell.abstraction {
-        AbstractionKind::Set => 0.4,
+        AbstractionKind::Set | AbstractionKind::Logs => 0.4,
         AbstractionKind::Fd | AbstractionKind::Exact => 0.6,
         AbstractionKind::Pd => 0.5,
     };

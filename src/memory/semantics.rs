@@ -30,6 +30,8 @@ named_enum! {
         Set = "set",
         /// As they are, up to `--bound` stores
         Exact = "exact",
+        /// None: stores are run when they reach memory, and processes lag behind
+        Logs = "logs",
     }
 }
 
@@ -54,6 +56,9 @@ pub enum Abstraction {
     Fd { k: usize },
     /// Partially disjunctive, with a head of length k.
     Pd { k: usize },
+    /// None: processes have logs of what they can still see. So many parts of a log with the
+    /// same contents in a row are any number of them.
+    Logs { widening: usize },
 }
 
 /// Everything that the steps of a program depend on beside its text.
@@ -112,6 +117,11 @@ impl Semantics {
         let partial = |k, rule| Box::new(PartialCoherence { order, k, rule });
         match self.abstraction {
             Abstraction::Exact { bound } => Box::new(Exact { order, bound }),
+            // Which states can be reached is decided without buffers; an execution has them.
+            Abstraction::Logs { .. } => Box::new(Exact {
+                order,
+                bound: usize::MAX,
+            }),
             Abstraction::Set => partial(0, SetRule::Unordered),
             Abstraction::Fd { k } => partial(k, SetRule::FullyDisjunctive),
             Abstraction::Pd { k } => partial(k, SetRule::PartiallyDisjunctive),
@@ -120,13 +130,17 @@ impl Semantics {
 }
 
 impl Abstraction {
-    /// A representation by its name and its parameter: the head's length or the bound.
+    /// A representation by its name and its parameter: the head's length, the bound, or
+    /// the widening.
     pub fn new(kind: AbstractionKind, parameter: usize) -> Abstraction {
         match kind {
             AbstractionKind::Exact => Abstraction::Exact { bound: parameter },
             AbstractionKind::Set => Abstraction::Set,
             AbstractionKind::Fd => Abstraction::Fd { k: parameter },
             AbstractionKind::Pd => Abstraction::Pd { k: parameter },
+            AbstractionKind::Logs => Abstraction::Logs {
+                widening: parameter,
+            },
         }
     }
 
@@ -136,6 +150,7 @@ impl Abstraction {
             Abstraction::Set => AbstractionKind::Set,
             Abstraction::Fd { .. } => AbstractionKind::Fd,
             Abstraction::Pd { .. } => AbstractionKind::Pd,
+            Abstraction::Logs { .. } => AbstractionKind::Logs,
         }
     }
 
@@ -143,7 +158,15 @@ impl Abstraction {
     pub fn k(self) -> Option<usize> {
         match self {
             Abstraction::Fd { k } | Abstraction::Pd { k } => Some(k),
-            Abstraction::Exact { .. } | Abstraction::Set => None,
+            Abstraction::Exact { .. } | Abstraction::Set | Abstraction::Logs { .. } => None,
+        }
+    }
+
+    /// How early logs are widened.
+    pub fn widening(self) -> Option<usize> {
+        match self {
+            Abstraction::Logs { widening } => Some(widening),
+            _ => None,
         }
     }
 
@@ -170,6 +193,7 @@ impl fmt::Display for Abstraction {
             Abstraction::Set => write!(f, "Set"),
             Abstraction::Fd { k } => write!(f, "FD(k={k})"),
             Abstraction::Pd { k } => write!(f, "PD(k={k})"),
+            Abstraction::Logs { .. } => write!(f, "view logs"),
         }
     }
 }

@@ -83,7 +83,7 @@ pub struct Outline {
 /// A way to a last edge that reads memory.
 #[derive(Debug, Clone)]
 pub struct Approach {
-    path: Vec<EdgeId>,
+    pub path: Vec<EdgeId>,
     locals: Vec<Value>,
     passed: Vec<PointId>,
 }

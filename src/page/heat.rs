@@ -17,6 +17,7 @@ fn column(cell: &Cell) -> Column {
         AbstractionKind::Fd => 1,
         AbstractionKind::Pd => 2,
         AbstractionKind::Exact => 3,
+        AbstractionKind::Logs => 4,
     };
     let engine = cell
         .engine

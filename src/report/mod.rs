@@ -19,6 +19,6 @@ fn finer(abstraction: Abstraction, strategy: Strategy) -> Option<String> {
         Abstraction::Fd { k } if strategy == Strategy::Refine && k >= MOST_K => None,
         Abstraction::Fd { k } => Some(format!("try --k {}", k + 1)),
         Abstraction::Pd { .. } | Abstraction::Set => Some("try --abs fd --k auto".to_string()),
-        Abstraction::Exact { .. } => None,
+        Abstraction::Exact { .. } | Abstraction::Logs { .. } => None,
     }
 }

@@ -20,6 +20,7 @@ mod intern;
 mod judge;
 mod layout;
 mod level;
+mod logs;
 mod merging;
 mod path;
 mod pool;
@@ -30,6 +31,7 @@ mod slots;
 mod successors;
 pub mod trace;
 
+pub use logs::{LogExploration, LogOptions, OwnStep, OwnSteps, explore as explore_logs};
 pub use search::{
     Coverage, End, Exploration, Goal, Scope, Search, Statistics, explore, label_states,
 };

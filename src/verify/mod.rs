@@ -5,6 +5,7 @@
 //! disjunctive abstraction until the answer is certain (`strategy`). An [`Answer`] says what is
 //! known, what it rests on and what it took; nothing in it assumes how it was found.
 
+mod logs;
 mod search;
 mod strategy;
 mod turns;

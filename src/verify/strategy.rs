@@ -22,6 +22,9 @@ pub const MOST_K: usize = 8;
 /// Looks for an answer by the strategy of the options.
 pub(super) fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
     match options.strategy {
+        _ if let Abstraction::Logs { widening } = options.semantics.abstraction => {
+            super::logs::answer(program, options, monitor, widening, u64::MAX).expect("no limit")
+        }
         Strategy::Fixed => in_turns(|turn| search::answer(program, options, monitor, turn)),
         Strategy::Refine => refine(program, options, monitor),
     }

@@ -7,7 +7,6 @@
 
 use super::Ended;
 use super::moves::Class;
-use super::states::{SetSearch, StateId};
 use crate::memory::step::At;
 use crate::program::value::{binary, unary};
 use crate::program::{
@@ -38,6 +37,23 @@ struct Watched<'a> {
     places: Vec<PlaceId>,
 }
 
+/// A state that stands for many: some memory, and any of some configurations for each process.
+pub trait Observed {
+    /// The number of processes.
+    fn width(&self) -> usize;
+
+    fn memory(&self) -> &[Value];
+
+    /// What properties see of the configurations of a process.
+    fn classes(&self, process: ProcessId) -> impl Iterator<Item = &Class>;
+
+    /// A number that equal classes share.
+    fn class_set(&self, process: ProcessId) -> u32;
+
+    /// Some configuration of the process has failed.
+    fn has_failed(&self, process: ProcessId) -> bool;
+}
+
 /// What a predicate is worth with some processes left open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Partial {
@@ -62,24 +78,17 @@ impl<'a> Check<'a> {
     /// stopped.
     pub fn violation(
         &mut self,
-        sets: &mut SetSearch,
-        state: StateId,
+        state: &impl Observed,
         done: bool,
     ) -> Result<Option<Vec<Option<Class>>>, Ended> {
-        let classes = |process: ProcessId| {
-            let (kind, set) = (sets.kind(process), sets.sets(state)[process.index()]);
-            kind.classes(kind.summary(set).classes)
-        };
-        for process in sets.processes() {
-            let set = sets.sets(state)[process.index()];
-            if sets.kind(process).summary(set).failed {
-                let failed = |class: &&Class| matches!(class.at, Some(At::Failed(_)));
-                let mut found = vec![None; sets.width()];
-                found[process.index()] = classes(process).find(failed).cloned();
-                return Ok(Some(found));
-            }
+        let processes = || (0..state.width() as u32).map(ProcessId);
+        for process in processes().filter(|&process| state.has_failed(process)) {
+            let failed = |class: &&Class| matches!(class.at, Some(At::Failed(_)));
+            let mut found = vec![None; state.width()];
+            found[process.index()] = state.classes(process).find(failed).cloned();
+            return Ok(Some(found));
         }
-        let memory = sets.memory(sets.head(state).memory);
+        let memory = state.memory();
         for (index, watched) in self.watched.iter().enumerate() {
             let is_final = watched.property.kind == PropertyKind::Final;
             if is_final && !done {
@@ -92,20 +101,19 @@ impl<'a> Check<'a> {
                 .iter()
                 .map(|place| memory[place.index()] as u32);
             self.key.extend(values);
-            self.key.extend(watched.processes.iter().map(|&process| {
-                let set = sets.sets(state)[process.index()];
-                sets.kind(process).summary(set).classes.0
-            }));
+            let processes = watched.processes.iter();
+            self.key
+                .extend(processes.map(|&process| state.class_set(process)));
             if self.fine.contains(&self.key[..]) {
                 continue;
             }
-            let Some(mut found) = watched.search(sets, state, memory)? else {
+            let Some(mut found) = watched.search(state)? else {
                 self.fine.insert(self.key[..].into());
                 continue;
             };
-            for (process, class) in sets.processes().zip(&mut found) {
+            for (process, class) in (0..).map(ProcessId).zip(&mut found) {
                 if is_final && class.is_none() {
-                    *class = classes(process).find(|class| class.done).cloned();
+                    *class = state.classes(process).find(|class| class.done).cloned();
                 }
             }
             return Ok(Some(found));
@@ -167,18 +175,11 @@ impl<'a> Watched<'a> {
     }
 
     /// Combinations of what is seen, until one is wrong.
-    fn search(
-        &self,
-        sets: &SetSearch,
-        state: StateId,
-        memory: &[Value],
-    ) -> Result<Option<Vec<Option<Class>>>, Ended> {
+    fn search(&self, state: &impl Observed) -> Result<Option<Vec<Option<Class>>>, Ended> {
         let is_final = self.property.kind == PropertyKind::Final;
         let options = self.processes.iter().enumerate().map(|(level, &process)| {
-            let (kind, set) = (sets.kind(process), sets.sets(state)[process.index()]);
-            let classes = kind.classes(kind.summary(set).classes);
             let mut options: Vec<&Class> = Vec::new();
-            for class in classes.filter(|class| class.done || !is_final) {
+            for class in state.classes(process).filter(|class| class.done || !is_final) {
                 let look = self.look(level, class);
                 if !options.iter().any(|known| self.look(level, known) == look) {
                     options.push(class);
@@ -191,7 +192,7 @@ impl<'a> Watched<'a> {
             self.property.kind,
             PropertyKind::Mutex | PropertyKind::Forbid
         );
-        let mut chosen: Chosen = vec![None; sets.width()];
+        let mut chosen: Chosen = vec![None; state.width()];
         let mut evaluations = 0;
         let mut picks = vec![0];
         loop {
@@ -199,7 +200,7 @@ impl<'a> Watched<'a> {
             if evaluations > MOST_EVALUATIONS {
                 return Err(Ended::GivenUp);
             }
-            let worth = evaluate(&self.property.predicate, &chosen, memory);
+            let worth = evaluate(&self.property.predicate, &chosen, state.memory());
             let wrong = match worth {
                 Partial::Value(value) => Some((value != 0) == bad),
                 Partial::Fault => Some(true),

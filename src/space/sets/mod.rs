@@ -33,15 +33,17 @@ use super::search::{Coverage, End, Exploration, Search, Statistics};
 use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::step::At;
 use crate::program::{Loc, ProcessId};
+pub(super) use check::{Check, Observed};
+pub(super) use moves::{Change, Class, Interned, accessed_places};
 use states::SetSearch;
 
 /// What a search may still take.
-struct Budget<'a> {
+pub(super) struct Budget<'a> {
     limits: Limits,
-    monitor: &'a Monitor,
+    pub(super) monitor: &'a Monitor,
     work: u64,
     /// Roughly the memory that is taken.
-    bytes: u64,
+    pub(super) bytes: u64,
     /// The work at which it is given up.
     most_work: u64,
     /// The configurations of one process at which it is given up.
@@ -52,7 +54,7 @@ struct Budget<'a> {
 
 /// Why a search ends before all states are found.
 #[derive(Debug, Clone, Copy)]
-enum Ended {
+pub(super) enum Ended {
     Limit(StopReason),
     /// It takes too much work; another search may do better.
     GivenUp,
@@ -64,13 +66,26 @@ impl From<StopReason> for Ended {
     }
 }
 
-impl Budget<'_> {
+impl<'a> Budget<'a> {
+    /// A budget of which nothing is spent.
+    pub(super) fn new(limits: &Limits, monitor: &'a Monitor, most_work: u64) -> Budget<'a> {
+        Budget {
+            limits: limits.clone(),
+            monitor,
+            work: 0,
+            bytes: 0,
+            most_work,
+            most_configurations: usize::MAX,
+            next_look: Budget::PACE.min(most_work),
+        }
+    }
+
     /// Work between two looks at the limits: some hundred microseconds.
     const PACE: u64 = 1 << 14;
 
     /// Takes note of some work: a step of a configuration, a comparison of two states.
     #[inline]
-    fn spend(&mut self, work: u64) -> Result<(), Ended> {
+    pub(super) fn spend(&mut self, work: u64) -> Result<(), Ended> {
         self.work += work;
         match self.work < self.next_look {
             true => Ok(()),
@@ -88,7 +103,7 @@ impl Budget<'_> {
     }
 
     /// The trace to a violation is looked for even if there is hardly any time left.
-    fn allow_trace(&mut self) {
+    pub(super) fn allow_trace(&mut self) {
         self.limits = self.limits.with_grace();
         (self.most_work, self.most_configurations) = (u64::MAX, usize::MAX);
     }
@@ -102,7 +117,7 @@ impl Budget<'_> {
     }
 
     /// Fails if there are more states than may be.
-    fn check_states(&self, states: u64) -> Result<(), StopReason> {
+    pub(super) fn check_states(&self, states: u64) -> Result<(), StopReason> {
         match self.limits.max_states.is_some_and(|most| states > most) {
             true => Err(StopReason::MaxStates),
             false => Ok(()),
@@ -110,7 +125,7 @@ impl Budget<'_> {
     }
 
     /// Fails if a limit is reached by work that holds some more memory for a while.
-    fn check(&self, held: u64) -> Result<(), StopReason> {
+    pub(super) fn check(&self, held: u64) -> Result<(), StopReason> {
         let most = self.limits.max_memory.unwrap_or(u64::MAX);
         if self.bytes + held > most {
             return Err(StopReason::MaxMemory);
@@ -139,13 +154,8 @@ pub fn explore(search: &Search, options: SetOptions) -> Option<Exploration> {
         most_configurations,
     } = options;
     let budget = Budget {
-        limits: search.limits.clone(),
-        monitor: search.monitor,
-        work: 0,
-        bytes: 0,
-        most_work,
         most_configurations,
-        next_look: Budget::PACE.min(most_work),
+        ..Budget::new(search.limits, search.monitor, most_work)
     };
     let mut sets = SetSearch::new(search, budget, symmetry);
     let mut end = match sets.run() {

@@ -88,7 +88,7 @@ enum Writes {
 }
 
 /// What properties see of a configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Class {
     /// The position, if some property names it or a statement has failed there.
     pub at: Option<At>,
@@ -98,18 +98,28 @@ pub struct Class {
     pub done: bool,
 }
 
+impl Class {
+    pub fn of(process: &Process, config: &Config) -> Class {
+        let locals = process.locals.iter().zip(&config.locals);
+        Class {
+            at: match config.at {
+                At::Loc(at) if !process.location(at).visible => None,
+                at => Some(at),
+            },
+            locals: locals
+                .map(|(local, value)| if local.visible { *value } else { 0 })
+                .collect(),
+            done: property::is_done(config, process.exit),
+        }
+    }
+}
+
 impl<'a> Moves<'a> {
     pub fn new(stepper: &'a Stepper<'a>, process: &'a Process) -> Moves<'a> {
-        let mut places = Vec::new();
-        for edge in &process.edges {
-            accessed(&edge.instr, &mut places);
-        }
-        places.sort();
-        places.dedup();
         Moves {
             stepper,
             process,
-            places,
+            places: accessed_places(process),
             configs: Interned::default(),
             facts: Vec::new(),
             classes: Interned::default(),
@@ -324,19 +334,7 @@ impl<'a> Moves<'a> {
     pub fn intern(&mut self, config: Config) -> ConfigId {
         let (id, new) = self.configs.insert_full(config);
         if new {
-            let config = &self.configs[id];
-            let at = match config.at {
-                At::Loc(at) if !self.process.location(at).visible => None,
-                at => Some(at),
-            };
-            let locals = self.process.locals.iter().zip(&config.locals);
-            let class = Class {
-                at,
-                locals: locals
-                    .map(|(local, value)| if local.visible { *value } else { 0 })
-                    .collect(),
-                done: property::is_done(config, self.process.exit),
-            };
+            let class = Class::of(self.process, &self.configs[id]);
             self.facts.push(Facts {
                 class: ClassId(self.classes.insert_full(class).0 as u32),
                 outline: None,
@@ -349,6 +347,17 @@ impl<'a> Moves<'a> {
 fn position(places: &[PlaceId], place: PlaceId) -> usize {
     let at = places.binary_search(&place);
     at.expect("a process accesses what its steps read and write")
+}
+
+/// The places that a process reads or writes, in order.
+pub fn accessed_places(process: &Process) -> Vec<PlaceId> {
+    let mut places = Vec::new();
+    for edge in &process.edges {
+        accessed(&edge.instr, &mut places);
+    }
+    places.sort();
+    places.dedup();
+    places
 }
 
 /// The places that an instruction reads or writes.

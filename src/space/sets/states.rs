@@ -1,9 +1,9 @@
 //! Products of sets over one memory, and the search through them.
 
 use super::antichain::Antichain;
-use super::check::Check;
-use super::moves::{ChangeId, ConfigId, Interned, ViewId};
-use super::process::{ProcessSets, SetId};
+use super::check::{Check, Observed};
+use super::moves::{ChangeId, Class, ConfigId, Interned, ViewId};
+use super::process::{ProcessSets, SetId, Summary};
 use super::symmetry::{Product, Symmetry};
 use super::{Budget, Ended};
 use crate::ids::ids;
@@ -80,6 +80,43 @@ pub struct Parent {
 /// A violating state, and for each process the members of its set that violate; none if all
 /// do.
 pub type Found = (StateId, Vec<Option<Vec<ConfigId>>>);
+
+/// A state of a search.
+struct OneState<'s, 'a> {
+    sets: &'s SetSearch<'a>,
+    state: StateId,
+}
+
+impl Observed for OneState<'_, '_> {
+    fn width(&self) -> usize {
+        self.sets.width()
+    }
+
+    fn memory(&self) -> &[Value] {
+        self.sets.memory(self.sets.head(self.state).memory)
+    }
+
+    fn classes(&self, process: ProcessId) -> impl Iterator<Item = &Class> {
+        self.sets
+            .kind(process)
+            .classes(self.summary(process).classes)
+    }
+
+    fn class_set(&self, process: ProcessId) -> u32 {
+        self.summary(process).classes.0
+    }
+
+    fn has_failed(&self, process: ProcessId) -> bool {
+        self.summary(process).failed
+    }
+}
+
+impl OneState<'_, '_> {
+    fn summary(&self, process: ProcessId) -> &Summary {
+        let set = self.sets.sets(self.state)[process.index()];
+        self.sets.kind(process).summary(set)
+    }
+}
 
 impl<'a> SetSearch<'a> {
     pub fn new(search: &'a Search<'a>, budget: Budget<'a>, symmetry: bool) -> SetSearch<'a> {
@@ -320,7 +357,7 @@ impl<'a> SetSearch<'a> {
             return Ok(());
         }
         let mut check = std::mem::take(&mut self.check);
-        let classes = check.violation(self, state, done)?;
+        let classes = check.violation(&OneState { sets: self, state }, done)?;
         self.check = check;
         self.found = match classes {
             None if self.search.deadlock => self.deadlock(state)?,

@@ -1,0 +1,556 @@
+//! Can a history of changes be followed without widening, and how?
+//!
+//! Who changed memory, and how, is known. Each process is taken through the history by itself:
+//! a node is what it is doing after some of the changes, the moment it looks at, and when
+//! its own stores landed. Steps are put together by the moments at which they happen in an
+//! execution: a load when it looks, a store or any other step when the process last looked,
+//! an update when it changes memory.
+
+use super::member::ConfigId;
+use super::rules::{Act, Move, Rules};
+use super::states::{LogSearch, StateId};
+use crate::limits::Watch;
+use crate::memory::step::{At, Config, Step};
+use crate::memory::{Atomics, Model};
+use crate::program::{EdgeId, FenceKind, PlaceId, ProcessId, Value};
+use crate::space::sets::{Budget, Change, Class, Ended};
+use crate::space::trace::Snapshot;
+use indexmap::IndexMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// An execution by what its processes do; how stores reach memory is left open.
+#[derive(Debug)]
+pub struct OwnSteps {
+    pub initial: Snapshot,
+    pub steps: Vec<OwnStep>,
+}
+
+/// A step of a process other than a flush.
+#[derive(Debug, Clone)]
+pub struct OwnStep {
+    pub process: ProcessId,
+    pub path: Rc<[EdgeId]>,
+    pub next: Config,
+}
+
+/// Nodes of one process before it is given up.
+const MOST_NODES: usize = 200_000;
+
+/// The changes that lead to a state.
+struct History {
+    changes: Vec<(ProcessId, Change)>,
+    /// The memory before each of them, and behind the last.
+    memories: Vec<Vec<Value>>,
+}
+
+/// What a process is doing at some time of the history.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Node {
+    config: ConfigId,
+    /// The moment it looks at.
+    view: usize,
+    /// Its newest store to each place: when it landed, and the value.
+    own: Vec<(PlaceId, usize, Value)>,
+    /// When its last store landed.
+    last_own: usize,
+    /// Under PSO, by place: stores that have not landed, and whether loads wait for them.
+    queues: Vec<(PlaceId, Vec<(Value, bool)>)>,
+    /// It has stores that do not land any more.
+    ahead: bool,
+    /// Loads wait for these.
+    delayed: bool,
+}
+
+/// How a node was reached: the time and the position of the one before, and the step.
+#[derive(Debug, Clone)]
+struct Reached {
+    from: Option<(usize, usize)>,
+    taken: Option<Taken>,
+}
+
+#[derive(Debug, Clone)]
+struct Taken {
+    path: Rc<[EdgeId]>,
+    next: ConfigId,
+    /// The moment at which it happens.
+    at: usize,
+    /// It is the next change itself.
+    changes: bool,
+}
+
+/// A step of a node: what it leads to, the change of memory, and what is told of it.
+struct Advance {
+    node: Node,
+    writes: Change,
+    taken: Option<Taken>,
+}
+
+type Layer = IndexMap<Node, Reached>;
+
+/// When its store never lands.
+const NEVER: usize = usize::MAX;
+
+impl LogSearch<'_> {
+    /// The steps of an execution that leads to a violation that was found; none if there is no
+    /// such execution, or it was not found.
+    pub fn own_steps(&mut self) -> Result<Option<OwnSteps>, Ended> {
+        let Some((state, classes)) = self.found.clone() else {
+            return Ok(None);
+        };
+        self.budget.allow_trace();
+        let history = self.history(state);
+        let mut ways = Vec::new();
+        for (process, wanted) in self.processes().zip(&classes) {
+            match self.way(process, &history, wanted.as_ref())? {
+                Some(way) => ways.push(way),
+                None => return Ok(None),
+            }
+        }
+        let initial = Snapshot {
+            memory: history.memories[0].clone(),
+            configs: ways.iter().map(|way| Arc::new(way.0.clone())).collect(),
+        };
+        let mut steps = Vec::new();
+        let mut done = vec![0; ways.len()];
+        for time in 0..history.memories.len() {
+            for changes in [false, true] {
+                for (process, (_, way)) in self.processes().zip(&ways) {
+                    while let Some(next) = way.get(done[process.index()])
+                        && next.at == time
+                        && next.changes == changes
+                    {
+                        done[process.index()] += 1;
+                        steps.push(OwnStep {
+                            process,
+                            path: next.path.clone(),
+                            next: self.kind(process).rules.config(next.next).clone(),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(Some(OwnSteps { initial, steps }))
+    }
+
+    fn history(&self, mut state: StateId) -> History {
+        let mut changes = Vec::new();
+        while let Some(parent) = &self.state(state).parent {
+            changes.push((parent.writer, parent.change.clone()));
+            state = parent.state;
+        }
+        changes.reverse();
+        let mut memories = vec![self.memory(self.state(state).memory).to_vec()];
+        for (_, change) in &changes {
+            let mut memory = memories[memories.len() - 1].clone();
+            for (place, value) in change {
+                memory[place.index()] = *value;
+            }
+            memories.push(memory);
+        }
+        History { changes, memories }
+    }
+
+    /// How one process goes through the history to something that looks as wanted.
+    fn way(
+        &mut self,
+        process: ProcessId,
+        history: &History,
+        wanted: Option<&Class>,
+    ) -> Result<Option<(Config, Vec<Taken>)>, Ended> {
+        let (kind, budget) = self.learn(process);
+        let rules = &mut kind.rules;
+        let last = history.changes.len();
+        let start = {
+            let check = |bytes| budget.check(bytes as u64);
+            rules.start(&Watch::new(&check))?
+        };
+        let begin = start.into_iter().map(|member| {
+            let node = Node {
+                config: member.config,
+                view: 0,
+                own: Vec::new(),
+                last_own: 0,
+                queues: Vec::new(),
+                ahead: false,
+                delayed: false,
+            };
+            let reached = Reached {
+                from: None,
+                taken: None,
+            };
+            (node, reached)
+        });
+        let mut layer: Layer = begin.collect();
+        let mut layers: Vec<Layer> = Vec::new();
+        let mut nodes = 0;
+        for time in 0..=last {
+            let walk = Walk {
+                process,
+                history,
+                time,
+            };
+            let mut behind = Layer::new();
+            let mut next = 0;
+            while let Some((node, _)) = layer.get_index(next) {
+                let node = node.clone();
+                nodes += 1;
+                if nodes > MOST_NODES {
+                    return Ok(None);
+                }
+                let change = history.changes.get(time);
+                let from = Some((time, next));
+                if change.is_some_and(|(writer, _)| *writer != process) {
+                    let reached = Reached { from, taken: None };
+                    behind.entry(node.clone()).or_insert(reached);
+                }
+                for advance in walk.advances(rules, &node, budget)? {
+                    let reached = Reached {
+                        from,
+                        taken: advance.taken,
+                    };
+                    if advance.writes.is_empty() {
+                        layer.entry(advance.node).or_insert(reached);
+                    } else if change.is_some_and(|(writer, change)| {
+                        *writer == process && *change == advance.writes
+                    }) {
+                        behind.entry(advance.node).or_insert(reached);
+                    }
+                }
+                next += 1;
+            }
+            layers.push(std::mem::replace(&mut layer, behind));
+        }
+        let is_wanted = |node: &Node| {
+            wanted.is_none_or(|class| {
+                let config = rules.config(node.config);
+                let stopped = config.at == At::Loc(rules.process.exit);
+                let own = Class {
+                    done: stopped && node.queues.is_empty() && !node.ahead,
+                    ..Class::of(rules.process, config)
+                };
+                own == *class
+            })
+        };
+        let Some(end) = layers[last].keys().position(is_wanted) else {
+            return Ok(None);
+        };
+        let mut way = Vec::new();
+        let mut now = (last, end);
+        loop {
+            let (node, reached) = layers[now.0].get_index(now.1).expect("it was reached");
+            way.extend(reached.taken.clone());
+            match reached.from {
+                Some(before) => now = before,
+                None => {
+                    way.reverse();
+                    return Ok(Some((rules.config(node.config).clone(), way)));
+                }
+            }
+        }
+    }
+}
+
+/// A process at some time of a history.
+struct Walk<'h> {
+    process: ProcessId,
+    history: &'h History,
+    time: usize,
+}
+
+impl Walk<'_> {
+    fn memory(&self, place: PlaceId) -> Value {
+        self.history.memories[self.time][place.index()]
+    }
+
+    /// What is seen of some writes.
+    fn change(&self, mut writes: Change) -> Change {
+        writes.retain(|(place, value)| self.memory(*place) != *value);
+        writes.sort();
+        writes
+    }
+
+    /// Everything that a process can do.
+    fn advances(
+        &self,
+        rules: &mut Rules,
+        node: &Node,
+        budget: &mut Budget,
+    ) -> Result<Vec<Advance>, Ended> {
+        budget.spend(8)?;
+        let check = |bytes| budget.check(bytes as u64);
+        let watch = Watch::new(&check);
+        let mut all = self.flushes(node);
+        let outline = rules.outline(node.config, &watch)?;
+        for step in outline.iter() {
+            let mut from = node.clone();
+            if !step.fenced || from.fence() {
+                self.act(rules, step, from, &watch, &mut all)?;
+            }
+        }
+        Ok(all)
+    }
+
+    fn act(
+        &self,
+        rules: &mut Rules,
+        step: &Move,
+        from: Node,
+        watch: &Watch,
+        all: &mut Vec<Advance>,
+    ) -> Result<(), Ended> {
+        // A step happens where the process looks then.
+        let mut add = |rules: &mut Rules, config: &Config, node: Node, writes: Change| {
+            let config = rules.config_id(config.clone());
+            let taken = Taken {
+                path: step.path.clone(),
+                next: config,
+                at: node.view,
+                changes: false,
+            };
+            all.push(Advance {
+                node: Node { config, ..node },
+                writes,
+                taken: Some(taken),
+            });
+        };
+        let is_last = self.time == self.history.changes.len();
+        match &step.act {
+            Act::Local(step) => add(rules, &step.next, from, Vec::new()),
+            Act::Store(place, value, step) => {
+                let (place, value) = (*place, *value);
+                if from.ahead || is_last && rules.model() == Model::Tso {
+                    let mut ahead = from.clone();
+                    ahead.run_ahead(place, value);
+                    add(rules, &step.next, ahead, Vec::new());
+                }
+                if from.ahead {
+                    return Ok(());
+                }
+                let writes = self.change(vec![(place, value)]);
+                match rules.model() {
+                    Model::Pso => {
+                        for queues in self.enqueued(&from, place, value) {
+                            let from = from.clone();
+                            add(rules, &step.next, Node { queues, ..from }, Vec::new());
+                        }
+                    }
+                    Model::Tso => {
+                        let mut landed = from;
+                        let lands = self.time + writes.len();
+                        landed.land(place, lands, value);
+                        add(rules, &step.next, landed, writes);
+                    }
+                    Model::Sc => all.push(self.at_present(rules, &step.next, from, step, writes)),
+                }
+            }
+            Act::Fence(kind, step) => {
+                let mut next = from;
+                let passes = match (kind, rules.model()) {
+                    (FenceKind::Full, _) => next.fence(),
+                    (FenceKind::StoreStore, Model::Pso) if !next.queues.is_empty() => {
+                        for (place, queue) in std::mem::take(&mut next.queues) {
+                            next.run_ahead(place, queue[queue.len() - 1].0);
+                        }
+                        is_last
+                    }
+                    (FenceKind::StoreStore, _) => true,
+                    (FenceKind::StoreLoad, _) => {
+                        next.delay_loads();
+                        true
+                    }
+                };
+                if passes {
+                    add(rules, &step.next, next, Vec::new());
+                }
+            }
+            Act::Load(place, approach) => {
+                for (value, view) in self.readings(rules, &from, *place) {
+                    for step in rules.finish(from.config, approach, &|_| value, watch)? {
+                        let from = from.clone();
+                        add(rules, &step.next, Node { view, ..from }, Vec::new());
+                    }
+                }
+            }
+            Act::Update(_, approach) | Act::Atomic(approach) => {
+                let waits = match (&step.act, rules.atomics()) {
+                    (Act::Update(place, _), Atomics::DrainPlace) => {
+                        from.queue(*place).is_some() || from.delays_loads()
+                    }
+                    _ => !from.queues.is_empty(),
+                };
+                if waits || from.ahead {
+                    return Ok(());
+                }
+                let memory = |place| self.memory(place);
+                for taken in rules.finish(from.config, approach, &memory, watch)? {
+                    let writes = self.change(taken.writes.clone());
+                    all.push(self.at_present(rules, &taken.next, from.clone(), &taken, writes));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A step that acts on memory itself.
+    fn at_present(
+        &self,
+        rules: &mut Rules,
+        config: &Config,
+        from: Node,
+        step: &Step,
+        writes: Change,
+    ) -> Advance {
+        let config = rules.config_id(config.clone());
+        let changes = !writes.is_empty();
+        let taken = Taken {
+            path: step.path[..].into(),
+            next: config,
+            at: self.time,
+            changes,
+        };
+        let view = self.time + usize::from(changes);
+        Advance {
+            node: Node {
+                config,
+                view,
+                ..from
+            },
+            writes,
+            taken: Some(taken),
+        }
+    }
+
+    /// What a load can find, each value at the first moment that has it.
+    fn readings(&self, rules: &Rules, node: &Node, place: PlaceId) -> Vec<(Value, usize)> {
+        if node.delays_loads() {
+            return Vec::new();
+        }
+        if let Some(queue) = node.queue(place) {
+            return vec![(queue[queue.len() - 1].0, node.view)];
+        }
+        let first = match rules.lags() {
+            true => node.view,
+            false => self.time,
+        };
+        let own = node.own.iter().find(|(other, ..)| *other == place);
+        let mut all: Vec<(Value, usize)> = Vec::new();
+        for view in first..=self.time {
+            let value = match own {
+                Some((_, lands, value)) if *lands > view => *value,
+                _ => self.history.memories[view][place.index()],
+            };
+            if all.iter().all(|(known, _)| *known != value) {
+                all.push((value, view));
+            }
+        }
+        all
+    }
+
+    /// Every way in which a queued store can land. Those before it land unseen with it.
+    fn flushes(&self, node: &Node) -> Vec<Advance> {
+        let mut all = Vec::new();
+        for (at, (place, queue)) in node.queues.iter().enumerate().filter(|_| !node.ahead) {
+            for (index, &(value, early)) in queue.iter().enumerate() {
+                if queue[..index].iter().any(|(before, _)| *before == value) {
+                    continue;
+                }
+                let writes = self.change(vec![(*place, value)]);
+                let lands = self.time + writes.len();
+                let mut next = node.clone();
+                match index + 1 == queue.len() {
+                    true => drop(next.queues.remove(at)),
+                    false => drop(next.queues[at].1.drain(..=index)),
+                }
+                next.land(*place, lands, value);
+                if early {
+                    next.view = next.view.max(lands);
+                }
+                all.push(Advance {
+                    node: next,
+                    writes,
+                    taken: None,
+                });
+            }
+        }
+        all
+    }
+
+    /// The queues after a store. Only as many stores are kept as are still to be seen, and one
+    /// that may land unseen right before the next.
+    fn enqueued(
+        &self,
+        node: &Node,
+        place: PlaceId,
+        value: Value,
+    ) -> Vec<Vec<(PlaceId, Vec<(Value, bool)>)>> {
+        let later = self.history.changes[self.time..].iter();
+        let own = later.filter(|(writer, change)| {
+            *writer == self.process && change.iter().any(|(other, _)| *other == place)
+        });
+        let most = 1 + own.count();
+        let mut longer = node.queues.clone();
+        let at = longer.binary_search_by_key(&place, |(place, _)| *place);
+        let at = at.unwrap_or_else(|at| {
+            longer.insert(at, (place, Vec::new()));
+            at
+        });
+        let mut all = Vec::new();
+        if let Some(&(_, early)) = longer[at].1.last()
+            && !early
+        {
+            let mut same = longer.clone();
+            same[at].1.pop();
+            same[at].1.push((value, false));
+            all.push(same);
+        }
+        if longer[at].1.iter().filter(|(_, early)| !early).count() < most {
+            longer[at].1.push((value, false));
+            all.push(longer);
+        }
+        all
+    }
+}
+
+impl Node {
+    fn queue(&self, place: PlaceId) -> Option<&[(Value, bool)]> {
+        let queue = self.queues.iter().find(|(other, _)| *other == place);
+        queue.map(|(_, queue)| &queue[..])
+    }
+
+    fn delays_loads(&self) -> bool {
+        let early = |(_, queue): &(_, Vec<(Value, bool)>)| queue.iter().any(|(_, early)| *early);
+        self.delayed || self.queues.iter().any(early)
+    }
+
+    /// A full fence: whether it can be passed.
+    fn fence(&mut self) -> bool {
+        self.view = self.view.max(self.last_own);
+        self.queues.is_empty() && !self.ahead
+    }
+
+    /// A store-load fence.
+    fn delay_loads(&mut self) {
+        self.view = self.view.max(self.last_own);
+        self.delayed |= self.ahead;
+        for (_, queue) in &mut self.queues {
+            queue.iter_mut().for_each(|(_, early)| *early = true);
+        }
+    }
+
+    /// A store reaches memory.
+    fn land(&mut self, place: PlaceId, at: usize, value: Value) {
+        self.own.retain(|(other, ..)| *other != place);
+        self.own.push((place, at, value));
+        self.own.sort();
+        self.last_own = self.last_own.max(at);
+    }
+
+    /// A store that never reaches memory.
+    fn run_ahead(&mut self, place: PlaceId, value: Value) {
+        self.ahead = true;
+        self.own.retain(|(other, ..)| *other != place);
+        self.own.push((place, NEVER, value));
+        self.own.sort();
+    }
+}
