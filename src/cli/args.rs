@@ -12,7 +12,7 @@ pub use infer::{Infer, KindsName};
 
 use crate::fences::FencePlace;
 use crate::memory::{Abstraction, AbstractionKind, Model};
-use crate::verify::SearchKind;
+use crate::verify::{FIRST_WIDENING, SearchKind, Strategy};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub enum Command {
     Verify(Verify),
     /// Find the fewest fences that make a program correct, and prove that they do
     Infer(Infer),
-    /// Re-check a certificate: the placement, and that none is cheaper
+    /// Re-check a certificate: that a program is correct, or a placement and that none is cheaper
     Check(Check),
     /// Run a recorded trace on the exact model and say where it stops if it does not fit
     Replay(Replay),
@@ -111,6 +111,9 @@ pub struct Verify {
     /// Write the counterexample to a file, for `replay`; with several models, the first one
     #[arg(long, value_name = "FILE")]
     pub save_trace: Option<PathBuf>,
+    /// Write a certificate of correctness, for `check`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "deadlock", "no_symmetry"])]
+    pub certificate: Option<PathBuf>,
     /// Try fences without editing the file: where `fence;` would be typed, or
     /// LINE:COL:after for the statement that begins there
     #[arg(long, value_delimiter = ',', value_name = "LINE:COL")]
@@ -132,7 +135,7 @@ pub struct Verify {
 pub struct Check {
     /// The program; `-` is standard input
     pub file: PathBuf,
-    /// The certificate, as written by `infer --certificate`
+    /// The certificate, as written by `verify` or `infer` with --certificate
     #[arg(long, value_name = "FILE")]
     pub certificate: PathBuf,
     #[command(flatten)]
@@ -154,9 +157,10 @@ pub struct Replay {
 /// How store buffers are represented.
 #[derive(Debug, Args)]
 pub struct BufferArgs {
-    /// How store buffers are represented (to infer: fd or pd)
-    #[arg(long, value_name = "NAME", default_value = "fd")]
-    pub abs: AbstractionKind,
+    /// How store buffers are represented (to infer: fd, pd or logs) [default: fd with growing k
+    /// and logs in turn, until one of them is certain]
+    #[arg(long, value_name = "NAME")]
+    pub abs: Option<AbstractionKind>,
     /// Length of the ordered head of abstract buffers, or `auto` to refine FD from k = 1
     /// while counterexamples turn out not to be real [default: auto for fd, 1 for pd]
     #[arg(long, value_name = "N|auto", value_parser = head)]
@@ -190,21 +194,24 @@ impl Arguments {
 }
 
 impl BufferArgs {
-    /// The abstraction asked for, and whether to refine it; or what is wrong with it.
-    pub fn abstraction(&self, bound: usize) -> Result<(Abstraction, bool), &'static str> {
-        match (self.abs, self.k) {
-            (AbstractionKind::Fd, None | Some(Head::Auto)) => Ok((Abstraction::Fd { k: 1 }, true)),
-            (AbstractionKind::Fd, Some(Head::Fixed(k))) => Ok((Abstraction::Fd { k }, false)),
-            (AbstractionKind::Pd, None) => Ok((Abstraction::Pd { k: 1 }, false)),
-            (AbstractionKind::Pd, Some(Head::Fixed(k))) => Ok((Abstraction::Pd { k }, false)),
-            (AbstractionKind::Pd, Some(Head::Auto)) => Err("--k auto goes with --abs fd"),
-            (AbstractionKind::Set, None) => Ok((Abstraction::Set, false)),
-            (AbstractionKind::Set, Some(_)) => Err("--abs set has no --k"),
-            (AbstractionKind::Logs, None) => Ok((Abstraction::Logs { widening: std::env::var("RR").ok().and_then(|r| r.parse().ok()).unwrap_or(2) }, true)),
-            (AbstractionKind::Logs, Some(_)) => Err("--abs logs has no --k"),
-            (AbstractionKind::Exact, None) => Ok((Abstraction::Exact { bound }, false)),
-            (AbstractionKind::Exact, Some(_)) => Err("--abs exact has no --k, but a --bound"),
-        }
+    /// The abstraction to begin with, and how to go on from there; or what is wrong with it.
+    pub fn abstraction(&self, bound: usize) -> Result<(Abstraction, Strategy), &'static str> {
+        use AbstractionKind::{Exact, Fd, Logs, Pd, Set};
+        let widening = FIRST_WIDENING;
+        Ok(match (self.abs, self.k) {
+            (None, None) => (Abstraction::Fd { k: 1 }, Strategy::Portfolio),
+            (None | Some(Fd), Some(Head::Fixed(k))) => (Abstraction::Fd { k }, Strategy::Fixed),
+            (None | Some(Fd), _) => (Abstraction::Fd { k: 1 }, Strategy::Refine),
+            (Some(Pd), None) => (Abstraction::Pd { k: 1 }, Strategy::Fixed),
+            (Some(Pd), Some(Head::Fixed(k))) => (Abstraction::Pd { k }, Strategy::Fixed),
+            (Some(Pd), Some(Head::Auto)) => return Err("--k auto goes with --abs fd"),
+            (Some(Set), None) => (Abstraction::Set, Strategy::Fixed),
+            (Some(Set), Some(_)) => return Err("--abs set has no --k"),
+            (Some(Logs), None) => (Abstraction::Logs { widening }, Strategy::Refine),
+            (Some(Logs), Some(_)) => return Err("--abs logs has no --k"),
+            (Some(Exact), None) => (Abstraction::Exact { bound }, Strategy::Fixed),
+            (Some(Exact), Some(_)) => return Err("--abs exact has no --k, but a --bound"),
+        })
     }
 }
 

@@ -5,9 +5,12 @@ use super::interrupt::Interruptible;
 use super::streams::print;
 use super::verify::{json_text, limits};
 use super::{Exit, Failure, input, progress};
-use crate::certificate::{CheckOptions, Refusal, check};
-use crate::memory::Abstraction;
-use crate::record::{Certificate, CheckAnswer, CheckOutcome, Claim, PriceList, SCHEMA};
+use crate::certificate::{CheckOptions, Refusal, check, check_correctness};
+use crate::memory::{Abstraction, Atomics, Model};
+use crate::record::{
+    CORRECTNESS_SCHEMA, Certificate, CertificateHead, CheckAnswer, CheckOutcome, Claim,
+    CorrectnessCertificate, CorrectnessClaim, PriceList, ProofBasis, SCHEMA,
+};
 use crate::words::count;
 use std::fmt::Write;
 
@@ -16,10 +19,11 @@ pub fn run(args: &args::Check) -> Result<Exit, Failure> {
     let input = input::program(&args.file, &args.common)?;
     let (source, program) = (input.source, input.program);
     let file = input::read(&args.certificate)?;
-    let certificate: Certificate = serde_json::from_str(file.text()).map_err(|error| {
+    let foreign = |error: serde_json::Error| {
         let path = args.certificate.display();
         Failure::message(format!("'{path}': this is not a certificate: {error}"))
-    })?;
+    };
+    let head: CertificateHead = serde_json::from_str(file.text()).map_err(foreign)?;
     let searches = Interruptible::new();
     let what = format!("{}: checking", source.name());
     let options = CheckOptions {
@@ -28,56 +32,118 @@ pub fn run(args: &args::Check) -> Result<Exit, Failure> {
         threads: args.common.thread_count(),
         limits: limits(&args.common),
     };
-    let checked = progress::watched(&args.common, &searches, &what, |monitor| {
-        check(&source, &program, &certificate, &options, monitor)
-    });
-    let (outcome, reason, exit) = match &checked {
-        Ok(claim) => (
-            CheckOutcome::Valid,
-            format!("holds: {}", conclusion(claim)),
-            Exit::Fine,
-        ),
-        Err(Refusal::Rejected(why)) => (
-            CheckOutcome::Rejected,
-            format!("is rejected: {why}"),
-            Exit::Violated,
-        ),
-        Err(Refusal::Limit(limit)) => (
-            CheckOutcome::Inconclusive,
-            format!("could not be checked: {limit}"),
-            Exit::Inconclusive,
-        ),
+    let checked = match head.schema == CORRECTNESS_SCHEMA {
+        true => {
+            let certificate: CorrectnessCertificate =
+                serde_json::from_str(file.text()).map_err(foreign)?;
+            let checked = progress::watched(&args.common, &searches, &what, |monitor| {
+                check_correctness(&source, &program, &certificate, &options, monitor)
+            });
+            Checked {
+                model: certificate.model,
+                claim: checked.map(Shown::Correct),
+            }
+        }
+        false => {
+            let certificate: Certificate = serde_json::from_str(file.text()).map_err(foreign)?;
+            let checked = progress::watched(&args.common, &searches, &what, |monitor| {
+                check(&source, &program, &certificate, &options, monitor)
+            });
+            Checked {
+                model: certificate.model,
+                claim: checked.map(|claim| Shown::Placement(Box::new(claim))),
+            }
+        }
     };
-    let claim = checked.ok();
+    let (outcome, reason, exit) = checked.outcome();
     let text = match args.common.format {
         OutputFormat::Text => {
-            let model = certificate.model.upper();
-            let with = claim.as_ref().map(with).unwrap_or_default();
-            let basis = claim.as_ref().map(|claim| basis(claim, &options));
+            let model = checked.model.upper();
+            let (with, basis) = match &checked.claim {
+                Ok(Shown::Placement(claim)) => {
+                    (with(claim.atomics, claim.fuse), basis(claim, &options))
+                }
+                Ok(Shown::Correct(claim)) => (
+                    with(claim.atomics, claim.fuse),
+                    format!("  proof: {}\n", proof(&claim.proof)),
+                ),
+                Err(_) => Default::default(),
+            };
             format!(
-                "{} under {model}{with}: the certificate {reason}\n{}",
+                "{} under {model}{with}: the certificate {reason}\n{basis}",
                 source.name(),
-                basis.unwrap_or_default()
             )
         }
-        OutputFormat::Json => json_text(&CheckAnswer {
-            schema: SCHEMA.to_string(),
-            tool: env!("CARGO_PKG_VERSION").to_string(),
-            command: "check".to_string(),
-            program: source.name().to_string(),
-            outcome,
-            reason,
-            claim,
-        }),
+        OutputFormat::Json => {
+            let (claim, correct) = match checked.claim {
+                Ok(Shown::Placement(claim)) => (Some(*claim), None),
+                Ok(Shown::Correct(claim)) => (None, Some(claim)),
+                Err(_) => (None, None),
+            };
+            json_text(&CheckAnswer {
+                schema: SCHEMA.to_string(),
+                tool: env!("CARGO_PKG_VERSION").to_string(),
+                command: "check".to_string(),
+                program: source.name().to_string(),
+                outcome,
+                reason,
+                claim,
+                correct,
+            })
+        }
     };
     print(&text)?;
     Ok(exit)
 }
 
+/// What became of a certificate.
+struct Checked {
+    model: Model,
+    claim: Result<Shown, Refusal>,
+}
+
+/// What a certificate shows.
+enum Shown {
+    Placement(Box<Claim>),
+    Correct(CorrectnessClaim),
+}
+
+impl Checked {
+    fn outcome(&self) -> (CheckOutcome, String, Exit) {
+        let holds = |what: String| (CheckOutcome::Valid, format!("holds: {what}"), Exit::Fine);
+        match &self.claim {
+            Ok(Shown::Placement(claim)) => holds(conclusion(claim)),
+            Ok(Shown::Correct(claim)) => holds(match claim.fences.len() as u64 {
+                0 => "the program is correct".to_string(),
+                fences => format!("the program is correct with {}", count(fences, "fence")),
+            }),
+            Err(Refusal::Rejected(why)) => (
+                CheckOutcome::Rejected,
+                format!("is rejected: {why}"),
+                Exit::Violated,
+            ),
+            Err(Refusal::Limit(limit)) => (
+                CheckOutcome::Inconclusive,
+                format!("could not be checked: {limit}"),
+                Exit::Inconclusive,
+            ),
+        }
+    }
+}
+
 /// The options under which a claim holds.
-fn with(claim: &Claim) -> String {
-    let steps = if claim.fuse { "" } else { " --no-fuse" };
-    format!(" with --atomics {}{steps}", claim.atomics)
+fn with(atomics: Atomics, fuse: bool) -> String {
+    let steps = if fuse { "" } else { " --no-fuse" };
+    format!(" with --atomics {atomics}{steps}")
+}
+
+/// What proves a program.
+fn proof(proof: &ProofBasis) -> String {
+    let abstraction = Abstraction::new(proof.abstraction, proof.k);
+    match abstraction.is_logs() {
+        true => format!("{} by {abstraction}", count(proof.states, "set of states")),
+        false => format!("{} by {abstraction}", count(proof.states, "state")),
+    }
 }
 
 /// What a certificate shows.
@@ -116,8 +182,6 @@ fn basis(claim: &Claim, options: &CheckOptions) -> String {
         true => "as asked",
         false => "by the certificate",
     };
-    let abstraction = Abstraction::new(claim.proof.abstraction, claim.proof.k);
-    let states = count(claim.proof.states, "state");
     let executions = count(claim.executions as u64, "execution");
     let points = match claim.allowed_points == claim.all_points {
         true => format!("all {}", count(claim.all_points as u64, "point")),
@@ -140,7 +204,7 @@ fn basis(claim: &Claim, options: &CheckOptions) -> String {
         false => "one instruction each",
     };
     let mut out = String::new();
-    let _ = writeln!(out, "  proof: {states} by {abstraction}");
+    let _ = writeln!(out, "  proof: {}", proof(&claim.proof));
     let _ = writeln!(
         out,
         "  lower bound: cost {}, by {executions} of {}",

@@ -2,6 +2,7 @@
 //! input and output.
 
 mod args;
+mod certificates;
 mod check;
 mod compare;
 mod convert;

@@ -53,7 +53,16 @@ fn grid(args: &args::Sweep) -> Result<Grid, Failure> {
     let refuse = |text: &str| Err(Failure::message(text));
     match mode {
         Mode::Infer if abstractions.contains(&AbstractionKind::Set) => {
-            return refuse("fences can be inferred under --abs fd or pd only");
+            return refuse("fences can be inferred under --abs fd, pd or logs only");
+        }
+        Mode::Infer
+            if abstractions.contains(&AbstractionKind::Logs)
+                && args.engine.is_some_and(|engine| engine != EngineKind::Lazy) =>
+        {
+            return refuse("--abs logs goes with --engine lazy");
+        }
+        Mode::Verify if args.full && abstractions.contains(&AbstractionKind::Logs) => {
+            return refuse("--abs logs does not go with --full: it counts no single states");
         }
         Mode::Infer if args.full => return refuse("--full goes with --mode verify"),
         Mode::Verify if args.engine.is_some() => return refuse("--engine goes with --mode infer"),

@@ -3,11 +3,12 @@
 use super::args::{self, Common, OutputFormat};
 use super::interrupt::Interruptible;
 use super::streams::{print, print_message, stderr_paint, stdout_paint};
-use super::{Exit, Failure, conclude, free_memory, input, output, progress};
+use super::{Exit, Failure, certificates, conclude, free_memory, input, output, progress};
+use crate::certificate::certificate_of_correctness;
 use crate::diagnostic;
 use crate::fences;
 use crate::limits::Limits;
-use crate::memory::{Abstraction, Model, Semantics};
+use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::{PointSet, Program};
 use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};
 use crate::report::text;
@@ -20,9 +21,18 @@ use std::time::Instant;
 
 /// Verifies a program under each model asked for.
 pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
-    if let Some(trace) = &args.save_trace {
-        let program = [("the program", args.file.as_path())];
-        output::refuse_overwriting(program, &[("--save-trace", trace)])?;
+    let outputs = [
+        ("--save-trace", &args.save_trace),
+        ("--certificate", &args.certificate),
+    ];
+    let outputs = outputs.map(|(option, path)| Some((option, path.as_deref()?)));
+    let outputs: Vec<_> = outputs.into_iter().flatten().collect();
+    let program = [("the program", args.file.as_path())];
+    output::refuse_overwriting(program, &outputs)?;
+    if args.certificate.is_some() && (args.model.len() > 1 || args.search != SearchKind::Auto) {
+        return Err(Failure::message(
+            "--certificate needs a single --model, and no --search",
+        ));
     }
     let input = input::program(&args.file, &args.common)?;
     let (source, whole) = (input.source, input.program);
@@ -35,10 +45,19 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     let searches = Interruptible::new();
 
     let abstraction = args.buffers.abstraction(args.bound as usize);
-    let (abstraction, refine) = abstraction.map_err(Failure::message)?;
+    let (abstraction, strategy) = abstraction.map_err(Failure::message)?;
+    if abstraction.kind() == AbstractionKind::Logs && (args.full || args.deadlock) {
+        let text = "--abs logs goes neither with --full nor with --deadlock";
+        let help = "it proves or refutes properties, and visits no single states";
+        return Err(Failure::Message {
+            text: text.to_string(),
+            help: Some(help.to_string()),
+        });
+    }
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
     let mut saved = None;
+    let mut failures = Vec::new();
     for model in args::distinct(&args.model) {
         let options = VerifyOptions {
             semantics: Semantics {
@@ -46,14 +65,15 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
                 fuse: !args.common.no_fuse,
                 ..Semantics::new(model, abstraction)
             },
-            strategy: match refine && model != Model::Sc {
-                true => Strategy::Refine,
-                false => Strategy::Fixed,
+            strategy: match model {
+                Model::Sc => Strategy::Fixed,
+                Model::Tso | Model::Pso => strategy,
             },
             search: args.search,
             symmetry: !args.no_symmetry,
             full: args.full,
             deadlock: args.deadlock,
+            correct_under_sc: false,
             threads: args.common.thread_count(),
             limits: limits(&args.common),
         };
@@ -87,12 +107,21 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             }
         }
         saved = saved.or_else(|| answer.save_trace());
+        if let Some(path) = &args.certificate
+            && found.verdict == Verdict::Correct
+        {
+            let what = format!("{}: certificate", source.name());
+            let made = progress::watched(&args.common, &searches, &what, |monitor| {
+                certificate_of_correctness(&source, &whole, &fences, &options, &found, monitor)
+            });
+            failures.extend(certificates::write(path, made).err());
+        }
     }
     if args.common.format == OutputFormat::Json {
         print(&json_text(&reports))?;
     }
-    let failed = saved.and_then(Result::err);
-    Ok(conclude(exit, failed.as_slice()))
+    failures.extend(saved.and_then(Result::err));
+    Ok(conclude(exit, &failures))
 }
 
 fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<PointSet, Failure> {
@@ -208,6 +237,7 @@ impl VerifyAnswer<'_> {
         match self.report.answer.abstraction {
             _ if self.report.options.semantics.model == Model::Sc => String::new(),
             Abstraction::Exact { .. } => String::new(),
+            _ if self.report.answer.model == Model::Sc => " under SC already".to_string(),
             abstraction => format!(" by {abstraction}"),
         }
     }

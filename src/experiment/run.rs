@@ -10,7 +10,7 @@ use crate::record::{Answer, Cell, CellRecord, MeasuredRecord, Mode, Stopped};
 use crate::report::infer::{InferReport, Request, stopped_by};
 use crate::report::verify::VerifyReport;
 use crate::source::Source;
-use crate::verify::{Inconclusive, SearchKind, Strategy, Verdict, VerifyOptions, verify};
+use crate::verify::{Inconclusive, SearchKind, Verdict, VerifyOptions, verify};
 use std::time::Instant;
 
 /// A program that cells are about.
@@ -68,10 +68,7 @@ pub fn run(
             fuse: settings.fuse,
             ..Semantics::new(cell.model, cell.abstraction())
         },
-        strategy: match cell.refine() {
-            true => Strategy::Refine,
-            false => Strategy::Fixed,
-        },
+        strategy: cell.strategy(),
         // What a verification counts is compared with other cells; of an inference only the
         // answer is.
         search: match cell.mode {

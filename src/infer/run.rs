@@ -16,6 +16,8 @@ pub struct InferenceRun<'a> {
     pub options: &'a InferOptions,
     pub monitor: &'a Monitor,
     pub abstraction: Abstraction,
+    /// What the last proof rests on.
+    pub proved_by: Abstraction,
     /// Values of k that were too coarse.
     pub tried: Vec<usize>,
     /// The demands of counterexamples.
@@ -42,6 +44,7 @@ impl<'a> InferenceRun<'a> {
             options,
             monitor,
             abstraction: options.verify.semantics.abstraction,
+            proved_by: options.verify.semantics.abstraction,
             tried: Vec::new(),
             clauses: Vec::new(),
             labelling: None,
@@ -58,8 +61,14 @@ impl<'a> InferenceRun<'a> {
     /// What was found out, with the account of what that took.
     pub fn conclude(self, conclusion: Conclusion) -> Inference {
         Inference {
+            abstraction: match &conclusion {
+                Conclusion::Correct(best) if best.abstraction.is_logs() => best.abstraction,
+                Conclusion::Placed(placed) if placed.best.abstraction.is_logs() => {
+                    placed.best.abstraction
+                }
+                _ => self.abstraction,
+            },
             conclusion,
-            abstraction: self.abstraction,
             tried: self.tried,
             rounds: self.rounds,
             states: self.states,
@@ -110,12 +119,18 @@ impl<'a> InferenceRun<'a> {
             ..
         } = self.options.verify;
         let answer = self.verify_program(program, semantics.model, strategy, u64::MAX);
-        for attempt in &answer.tried {
-            self.tried.push(attempt.k);
-            self.abstraction = Abstraction::Fd { k: attempt.k + 1 };
+        // Where view logs had to answer, a larger k is no help in what comes next.
+        if let Abstraction::Fd { .. } = answer.abstraction {
+            for attempt in &answer.tried {
+                self.tried.push(attempt.k);
+                self.abstraction = Abstraction::Fd { k: attempt.k + 1 };
+            }
         }
         if answer.verdict == Verdict::Correct {
-            self.abstraction = answer.abstraction;
+            self.proved_by = answer.abstraction;
+            if let Abstraction::Fd { .. } = answer.abstraction {
+                self.abstraction = answer.abstraction;
+            }
         }
         answer
     }
@@ -142,7 +157,7 @@ impl<'a> InferenceRun<'a> {
 
     /// Whether there is a larger k that may be tried.
     pub fn can_refine(&self) -> bool {
-        let refine = self.options.verify.strategy == Strategy::Refine;
+        let refine = self.options.verify.strategy != Strategy::Fixed;
         refine && matches!(self.abstraction, Abstraction::Fd { k } if k < MOST_K)
     }
 
@@ -173,6 +188,8 @@ impl<'a> InferenceRun<'a> {
             },
             strategy,
             full: false,
+            // That is asked first, and fences do not change it.
+            correct_under_sc: model != Model::Sc,
             ..self.options.verify.clone()
         };
         let limit = &mut options.limits.max_states;
@@ -208,7 +225,7 @@ impl<'a> InferenceRun<'a> {
             cost: hitting::cost(&fences, &self.options.costs),
             kinds: vec![FenceKind::Full; fences.len()],
             fences,
-            abstraction: self.abstraction,
+            abstraction: self.proved_by,
             states,
             price: None,
             why: Vec::new(),

@@ -154,6 +154,10 @@ impl Abstraction {
         }
     }
 
+    pub fn is_logs(self) -> bool {
+        self.kind() == AbstractionKind::Logs
+    }
+
     /// The length of the ordered head, if there is one.
     pub fn k(self) -> Option<usize> {
         match self {
@@ -162,11 +166,13 @@ impl Abstraction {
         }
     }
 
-    /// How early logs are widened.
-    pub fn widening(self) -> Option<usize> {
+    /// The parameter from which [`Abstraction::new`] makes it.
+    pub fn parameter(self) -> usize {
         match self {
-            Abstraction::Logs { widening } => Some(widening),
-            _ => None,
+            Abstraction::Exact { bound } => bound,
+            Abstraction::Set => 0,
+            Abstraction::Fd { k } | Abstraction::Pd { k } => k,
+            Abstraction::Logs { widening } => widening,
         }
     }
 

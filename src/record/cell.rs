@@ -4,6 +4,7 @@ use super::answer::{Answer, Stats, Stopped, Tried};
 use crate::infer::EngineKind;
 use crate::memory::{Abstraction, AbstractionKind, Model};
 use crate::names::named_enum;
+use crate::verify::{FIRST_WIDENING, Strategy};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -147,7 +148,20 @@ impl CellRecord {
 impl Cell {
     /// The abstraction to begin with.
     pub fn abstraction(&self) -> Abstraction {
-        Abstraction::new(self.abstraction, self.k.unwrap_or(1))
+        let first = match self.abstraction {
+            AbstractionKind::Logs => FIRST_WIDENING,
+            _ => 1,
+        };
+        Abstraction::new(self.abstraction, self.k.unwrap_or(first))
+    }
+
+    /// How to go on from there.
+    pub fn strategy(&self) -> Strategy {
+        match self.abstraction {
+            AbstractionKind::Logs => Strategy::Refine,
+            _ if self.refine() => Strategy::Refine,
+            _ => Strategy::Fixed,
+        }
     }
 
     /// Whether k is raised while counterexamples turn out not to be real.

@@ -2,6 +2,7 @@
 
 use super::trace::{Initial, Step};
 use crate::memory::{AbstractionKind, Atomics, Model};
+use crate::space::Invariant;
 use serde::{Deserialize, Serialize};
 
 /// The version of the contract.
@@ -47,14 +48,46 @@ pub struct PricedPoint {
     pub cost: u64,
 }
 
-/// The abstraction that proves the fenced program correct.
+/// What proves the fenced program correct: a search under an abstraction, to be done again, or
+/// the states of view logs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
     pub abstraction: AbstractionKind,
+    /// The length of the head, the bound of exact buffers, or the widening of view logs.
     pub k: usize,
     /// States of the fenced program.
     pub states: u64,
+    /// The states themselves, of view logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invariant: Option<Invariant>,
+}
+
+/// The version of the contract of certificates of correctness.
+pub const CORRECTNESS_SCHEMA: &str = "fencesmith-correctness/1";
+
+/// A program that is correct under one memory model, with full fences added at some points,
+/// for anyone to check again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CorrectnessCertificate {
+    pub schema: String,
+    pub tool: String,
+    pub program: String,
+    /// SHA-256 of the program's text.
+    pub sha256: String,
+    pub model: Model,
+    pub atomics: Atomics,
+    pub fuse: bool,
+    /// Where fences stand, beside those in the text; each point once.
+    pub fences: Vec<PointName>,
+    pub proof: Proof,
+}
+
+/// What every kind of certificate begins with.
+#[derive(Debug, Clone, Deserialize)]
+pub struct CertificateHead {
+    pub schema: String,
 }
 
 /// Executions of the exact model, each of which some fence must prevent.

@@ -1,7 +1,7 @@
 //! The answer of `check`.
 
 use super::certificate::{PointName, Proof};
-use crate::memory::{Atomics, Model};
+use crate::memory::{AbstractionKind, Atomics, Model};
 use crate::names::named_enum;
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +15,35 @@ pub struct CheckAnswer {
     pub outcome: CheckOutcome,
     /// The outcome in words.
     pub reason: String,
-    /// What the certificate shows, if it holds.
+    /// What the certificate of a placement shows, if it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
+    /// What the certificate of correctness shows, if it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correct: Option<CorrectnessClaim>,
+}
+
+/// What a certificate of correctness shows, and everything that this rests on beside the
+/// program's text: with full fences at these points the program is correct.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CorrectnessClaim {
+    pub model: Model,
+    pub atomics: Atomics,
+    pub fuse: bool,
+    /// Fences in the program's text.
+    pub own_fences: usize,
+    /// Fences that are added to those.
+    pub fences: Vec<PointName>,
+    pub proof: ProofBasis,
+}
+
+/// What a proof rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProofBasis {
+    pub abstraction: AbstractionKind,
+    /// The length of the head, the bound of exact buffers, or the widening of view logs.
+    pub k: usize,
+    pub states: u64,
 }
 
 named_enum! {
@@ -54,7 +80,18 @@ pub struct Claim {
     pub prices: PriceList,
     /// Allowed points at which a fence costs nothing.
     pub free_points: usize,
-    pub proof: Proof,
+    pub proof: ProofBasis,
+}
+
+impl Proof {
+    /// The proof without its states.
+    pub fn basis(&self) -> ProofBasis {
+        ProofBasis {
+            abstraction: self.abstraction,
+            k: self.k,
+            states: self.states,
+        }
+    }
 }
 
 named_enum! {

@@ -15,9 +15,10 @@ pub use answer::{
 };
 pub use cell::{Cell, CellRecord, Measured, MeasuredRecord, Mode, TriedHeads};
 pub use certificate::{
-    CERTIFICATE_SCHEMA, Certificate, Execution, LowerBound, PointName, PricedPoint, Proof,
+    CERTIFICATE_SCHEMA, CORRECTNESS_SCHEMA, Certificate, CertificateHead, CorrectnessCertificate,
+    Execution, LowerBound, PointName, PricedPoint, Proof,
 };
-pub use check::{CheckAnswer, CheckOutcome, Claim, PriceList};
+pub use check::{CheckAnswer, CheckOutcome, Claim, CorrectnessClaim, PriceList, ProofBasis};
 pub use manifest::{ListedProgram, MANIFEST_SCHEMA, Manifest};
 pub(crate) use trace::locals;
 pub use trace::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};

@@ -31,7 +31,11 @@ mod slots;
 mod successors;
 pub mod trace;
 
-pub use logs::{LogExploration, LogOptions, OwnStep, OwnSteps, explore as explore_logs};
+pub use logs::{
+    Flaw, Invariant, InvariantAtom, InvariantChannel, InvariantMember, InvariantProcess,
+    InvariantQueue, InvariantState, LogExploration, LogOptions, OwnStep, OwnSteps,
+    explore as explore_logs, recheck,
+};
 pub use search::{
     Coverage, End, Exploration, Goal, Scope, Search, Statistics, explore, label_states,
 };

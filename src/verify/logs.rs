@@ -5,7 +5,9 @@ use crate::concretise::{Concrete, follow};
 use crate::limits::Monitor;
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::Program;
-use crate::space::{End, Goal, LogOptions, OwnSteps, Search, explore_logs};
+use crate::space::{
+    End, Goal, Invariant, LogExploration, LogOptions, OwnSteps, Search, explore_logs,
+};
 
 /// Searches with this widening; `None` if that takes more work than it may.
 pub fn answer(
@@ -15,27 +17,12 @@ pub fn answer(
     widening: usize,
     most_work: u64,
 ) -> Option<Answer> {
-    let sequential = Semantics {
-        model: Model::Sc,
-        ..options.semantics
+    let logs = LogOptions {
+        widening,
+        most_work,
+        invariant: false,
     };
-    let stepper = sequential.stepper(program);
-    let search = Search {
-        stepper: &stepper,
-        goal: Goal::FirstViolation,
-        deadlock: false,
-        limits: &options.limits,
-        monitor,
-        threads: 1,
-    };
-    let found = explore_logs(
-        &search,
-        options.semantics.model,
-        LogOptions {
-            widening,
-            most_work,
-        },
-    )?;
+    let found = explored(program, options, monitor, logs)?;
     let (verdict, evidence) = match (found.end, found.violation) {
         (_, Some(steps)) => judge(program, options, monitor, steps),
         (End::Exhausted, None) => (Verdict::Correct, Evidence::AllStates),
@@ -47,6 +34,7 @@ pub fn answer(
     };
     Some(Answer {
         verdict,
+        model: options.semantics.model,
         abstraction: Abstraction::Logs { widening },
         evidence,
         search: SearchKind::Sets,
@@ -58,6 +46,43 @@ pub fn answer(
         },
         tried: Vec::new(),
     })
+}
+
+/// What the search finds again that has proved a program with this widening, so that it can be
+/// checked; none if a limit is reached.
+pub fn invariant(
+    program: &Program,
+    options: &VerifyOptions,
+    monitor: &Monitor,
+    widening: usize,
+) -> Option<Invariant> {
+    let logs = LogOptions {
+        widening,
+        most_work: u64::MAX,
+        invariant: true,
+    };
+    explored(program, options, monitor, logs)?.invariant
+}
+
+fn explored(
+    program: &Program,
+    options: &VerifyOptions,
+    monitor: &Monitor,
+    logs: LogOptions,
+) -> Option<LogExploration> {
+    let sequential = Semantics {
+        model: Model::Sc,
+        ..options.semantics
+    };
+    let search = Search {
+        stepper: &sequential.stepper(program),
+        goal: Goal::FirstViolation,
+        deadlock: false,
+        limits: &options.limits,
+        monitor,
+        threads: 1,
+    };
+    explore_logs(&search, options.semantics.model, logs)
 }
 
 /// Whether a violation is one of the exact model.
@@ -83,10 +108,7 @@ fn judge(
                 trace: Some(trace),
                 spurious: Some(false),
             };
-            (
-                Verdict::Violated,
-                Evidence::Counterexample(counterexample),
-            )
+            (Verdict::Violated, Evidence::Counterexample(counterexample))
         }
         Concrete::Spurious => widened,
         Concrete::Unknown => (

@@ -1,16 +1,17 @@
 //! Verification: is a program correct under a memory model?
 //!
 //! [`verify`] follows the [`Strategy`] that was asked for: one search under a given
-//! abstraction (`search`, by one of two engines in `turns`), or refinement of the fully
-//! disjunctive abstraction until the answer is certain (`strategy`). An [`Answer`] says what is
-//! known, what it rests on and what it took; nothing in it assumes how it was found.
+//! abstraction (`search`, by one of two engines in `turns`; `logs`), or several engines in turn
+//! until the answer is certain (`strategy`). An [`Answer`] says what is known, what it rests
+//! on and what it took; nothing in it assumes how it was found.
 
 mod logs;
 mod search;
 mod strategy;
 mod turns;
 
-pub use strategy::{MOST_K, Strategy};
+pub use logs::invariant;
+pub use strategy::{FIRST_WIDENING, MOST_K, Strategy};
 
 use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
@@ -34,6 +35,8 @@ pub struct VerifyOptions {
     pub full: bool,
     /// Look for deadlocks, too.
     pub deadlock: bool,
+    /// The program is known to be correct under sequential consistency.
+    pub correct_under_sc: bool,
     /// At least 1.
     pub threads: usize,
     pub limits: Limits,
@@ -54,16 +57,17 @@ impl VerifyOptions {
             symmetry: true,
             full: false,
             deadlock: false,
+            correct_under_sc: false,
             threads: 1,
             limits: Limits::default(),
         }
     }
 
-    /// The usual way to an answer that is certain if one can be had: refinement from
-    /// FD(k=1).
+    /// The usual way to an answer that is certain if one can be had: several engines in turn,
+    /// from FD(k=1) on.
     pub fn refining(model: Model) -> VerifyOptions {
         VerifyOptions {
-            strategy: Strategy::Refine,
+            strategy: Strategy::Portfolio,
             ..VerifyOptions::new(model, Abstraction::Fd { k: 1 })
         }
     }
@@ -90,6 +94,9 @@ named_enum! {
 #[derive(Debug)]
 pub struct Answer {
     pub verdict: Verdict,
+    /// The model under which it was found: that of the question, or sequential consistency
+    /// for a violation that all models have.
+    pub model: Model,
     /// The abstraction that the verdict rests on: the last one, if several were tried.
     pub abstraction: Abstraction,
     pub evidence: Evidence,

@@ -60,6 +60,7 @@ pub fn answer(
     };
     Some(Answer {
         verdict,
+        model: options.semantics.model,
         abstraction,
         evidence,
         search,

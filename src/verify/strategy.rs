@@ -1,8 +1,12 @@
 //! Which engine is asked, and in which order. New engines are tried here.
 
 use super::turns::Turn;
-use super::{Answer, Attempt, Inconclusive, Verdict, VerifyOptions, search};
-use crate::limits::Monitor;
+use super::{
+    Answer, Attempt, Counterexample, Evidence, Inconclusive, SearchKind, Verdict, VerifyOptions,
+    logs, search,
+};
+use crate::concretise::{Concrete, concretise};
+use crate::limits::{Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::Program;
 
@@ -11,22 +15,31 @@ use crate::program::Program;
 pub enum Strategy {
     /// One search under the abstraction that was given.
     Fixed,
-    /// Searches under FD, from the k that was given on, until the answer is certain: a
-    /// proof, a violation of the exact model, or a limit.
+    /// Searches under the abstraction that was given and finer ones until the answer is certain:
+    /// a proof, a violation of the exact model, or a limit. FD goes on with larger k, view
+    /// logs are widened later.
     Refine,
+    /// The same with several engines in turn: FD with growing k, view logs, and sequential
+    /// consistency, where a violation is one under every model.
+    Portfolio,
 }
 
 /// The largest k that refinement tries.
 pub const MOST_K: usize = 8;
 
+/// The widening that view logs begin with. The next smaller one, 1, forgets all order.
+pub const FIRST_WIDENING: usize = 2;
+
+/// What view logs may take when FD has nothing more to say: about a minute.
+const MOST_LOG_WORK: u64 = 1 << 29;
+
 /// Looks for an answer by the strategy of the options.
 pub(super) fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
-    match options.strategy {
-        _ if let Abstraction::Logs { widening } = options.semantics.abstraction => {
-            super::logs::answer(program, options, monitor, widening, u64::MAX).expect("no limit")
-        }
-        Strategy::Fixed => in_turns(|turn| search::answer(program, options, monitor, turn)),
-        Strategy::Refine => refine(program, options, monitor),
+    let asked = Portfolio::new(program, options, monitor);
+    match (options.strategy, options.semantics.abstraction) {
+        (strategy, Abstraction::Logs { widening }) => asked.logs_alone(strategy, widening),
+        (Strategy::Fixed, _) => in_turns(|turn| search::answer(program, options, monitor, turn)),
+        (Strategy::Refine | Strategy::Portfolio, _) => asked.refined(),
     }
 }
 
@@ -41,39 +54,192 @@ fn in_turns(mut ask: impl FnMut(Turn) -> Option<Answer>) -> Answer {
     }
 }
 
-/// Raises k while counterexamples turn out not to exist on the exact model. The space of a
-/// larger k may be the smaller one, so that the next k is tried as well before more is spent
-/// on one.
-fn refine(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
-    let mut tried: Vec<Attempt> = Vec::new();
-    let mut first = match options.semantics.abstraction {
-        Abstraction::Fd { k } => k,
-        _ => 1,
-    };
-    // All k are the same where nothing is abstracted.
-    let further = usize::from(options.semantics.model != Model::Sc);
-    let answer = in_turns(|turn| {
-        let mut k = first;
-        while k <= (first + further).min(MOST_K.max(first)) {
-            let options = VerifyOptions {
-                semantics: Semantics {
-                    abstraction: Abstraction::Fd { k },
-                    ..options.semantics
-                },
-                ..options.clone()
-            };
-            if let Some(answer) = search::answer(program, &options, monitor, turn) {
-                let refine = answer.verdict == Verdict::Inconclusive(Inconclusive::Spurious);
-                if !refine || k >= MOST_K {
+/// Several engines for one question. Each gets its turn, with a budget that grows from turn to
+/// turn, until one is certain. Budgets are numbers of states and of steps, so which of them
+/// answers depends neither on the machine nor on the number of threads.
+struct Portfolio<'a> {
+    program: &'a Program,
+    options: &'a VerifyOptions,
+    monitor: &'a Monitor,
+    /// The smallest k that is not known to be too coarse.
+    k: usize,
+    /// What FD ended with, if that is not certain: there is no larger k, or no more room.
+    given_up: Option<Answer>,
+    /// View logs can answer.
+    logs: bool,
+    widening: usize,
+    /// It is not known whether the program is correct under sequential consistency.
+    ask_sc: bool,
+    tried: Vec<Attempt>,
+}
+
+impl<'a> Portfolio<'a> {
+    fn new(
+        program: &'a Program,
+        options: &'a VerifyOptions,
+        monitor: &'a Monitor,
+    ) -> Portfolio<'a> {
+        let relaxed = options.semantics.model != Model::Sc;
+        let several = relaxed && options.strategy == Strategy::Portfolio;
+        // They say nothing of deadlocks, and do not count states.
+        let only_verdict = !options.full && !options.deadlock;
+        Portfolio {
+            program,
+            options,
+            monitor,
+            k: options.semantics.abstraction.k().unwrap_or(1),
+            given_up: None,
+            logs: several && only_verdict && options.search == SearchKind::Auto,
+            widening: FIRST_WIDENING,
+            ask_sc: several && !options.correct_under_sc,
+            tried: Vec::new(),
+        }
+    }
+
+    /// View logs and nothing else.
+    fn logs_alone(mut self, strategy: Strategy, widening: usize) -> Answer {
+        self.widening = widening;
+        loop {
+            let answer = self.logs_within(u64::MAX);
+            let answer = answer.expect("there is no limit to what it may take");
+            if strategy == Strategy::Fixed || !is_spurious(&answer) {
+                return answer;
+            }
+            self.widening += 1;
+        }
+    }
+
+    /// All engines in turn.
+    fn refined(mut self) -> Answer {
+        let mut turn = Turn::FIRST;
+        let answer = loop {
+            let certain = (self.heads(turn))
+                .or_else(|| self.view_logs(turn))
+                .or_else(|| self.sequential(turn));
+            if let Some(answer) = certain {
+                break answer;
+            }
+            let useful = self.logs && turn.log_work() < MOST_LOG_WORK;
+            if !useful && let Some(answer) = self.given_up.take() {
+                break answer;
+            }
+            turn = turn.next();
+        };
+        Answer {
+            tried: self.tried,
+            ..answer
+        }
+    }
+
+    /// FD with the next k, and with the one behind it: the space of a larger k may be the
+    /// smaller one. k is raised while counterexamples turn out not to exist on the exact model.
+    fn heads(&mut self, turn: Turn) -> Option<Answer> {
+        if self.given_up.is_some() {
+            return None;
+        }
+        // All k are the same where nothing is abstracted.
+        let further = usize::from(self.options.semantics.model != Model::Sc);
+        let begin = self.k;
+        let mut k = begin;
+        loop {
+            // Where nobody else can answer, all that are too coarse are gone through at once.
+            let first = if self.logs { begin } else { self.k };
+            if k > first + further || k > MOST_K.max(begin) {
+                return None;
+            }
+            let options = self.with(Abstraction::Fd { k });
+            if let Some(answer) = search::answer(self.program, &options, self.monitor, turn) {
+                if is_spurious(&answer) && k < MOST_K {
+                    let states = answer.statistics.states;
+                    self.tried.push(Attempt { k, states });
+                    self.k = k + 1;
+                } else if self.logs && is_open(&answer) {
+                    self.given_up = Some(answer);
+                    return None;
+                } else {
                     return Some(answer);
                 }
-                let states = answer.statistics.states;
-                tried.push(Attempt { k, states });
-                first = k + 1;
             }
             k += 1;
         }
+    }
+
+    /// View logs, widened later and later.
+    fn view_logs(&mut self, turn: Turn) -> Option<Answer> {
+        while self.logs {
+            let answer = self.logs_within(turn.log_work())?;
+            if is_spurious(&answer) {
+                self.widening += 1;
+            } else if is_open(&answer) {
+                self.logs = false;
+            } else {
+                return Some(answer);
+            }
+        }
         None
-    });
-    Answer { tried, ..answer }
+    }
+
+    fn logs_within(&self, work: u64) -> Option<Answer> {
+        let options = self.with(Abstraction::Logs {
+            widening: self.widening,
+        });
+        logs::answer(self.program, &options, self.monitor, self.widening, work)
+    }
+
+    /// A violation under sequential consistency is one everywhere, and often the one that is
+    /// found first.
+    fn sequential(&mut self, turn: Turn) -> Option<Answer> {
+        if !self.ask_sc || turn == Turn::FIRST {
+            return None;
+        }
+        let mut options = self.with(self.options.semantics.abstraction);
+        options.semantics.model = Model::Sc;
+        let answer = search::answer(self.program, &options, self.monitor, turn)?;
+        self.ask_sc = answer.verdict == Verdict::Violated;
+        let trace = answer.counterexample()?.trace.as_ref()?;
+        let exact = self.options.semantics.exact().stepper(self.program);
+        let limits = self.options.limits.with_grace();
+        let deadlock = self.options.deadlock;
+        match concretise(&exact, trace, deadlock, &limits, self.monitor) {
+            Concrete::Real(violation, trace) => Some(Answer {
+                evidence: Evidence::Counterexample(Counterexample {
+                    violation,
+                    trace: Some(trace),
+                    spurious: Some(false),
+                }),
+                ..answer
+            }),
+            Concrete::Spurious | Concrete::Unknown => {
+                self.ask_sc = false;
+                None
+            }
+        }
+    }
+
+    fn with(&self, abstraction: Abstraction) -> VerifyOptions {
+        VerifyOptions {
+            semantics: Semantics {
+                abstraction,
+                ..self.options.semantics
+            },
+            ..self.options.clone()
+        }
+    }
+}
+
+/// The counterexample does not exist on the exact model.
+fn is_spurious(answer: &Answer) -> bool {
+    answer.verdict == Verdict::Inconclusive(Inconclusive::Spurious)
+}
+
+/// Another engine may know more.
+fn is_open(answer: &Answer) -> bool {
+    use StopReason::{MaxMemory, MaxStates, TooWide};
+    match answer.verdict {
+        Verdict::Correct | Verdict::Violated => false,
+        Verdict::Inconclusive(Inconclusive::Limit(reason)) => {
+            matches!(reason, MaxMemory | MaxStates | TooWide)
+        }
+        Verdict::Inconclusive(_) => true,
+    }
 }

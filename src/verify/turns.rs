@@ -13,7 +13,7 @@ use crate::limits::{Limits, StopReason};
 use crate::space::{End, Exploration, Goal, Search, SetOptions, explore, explore_sets};
 
 /// What each of the searches may do before it is the other's turn.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     /// States that the plain search may find.
     states: u64,
@@ -39,6 +39,12 @@ impl Turn {
         Turn {
             states: self.states.saturating_mul(3),
         }
+    }
+
+    /// Steps and comparisons that the search by view logs may make: a fraction of a second
+    /// at first.
+    pub fn log_work(self) -> u64 {
+        self.states.saturating_mul(2)
     }
 }
 

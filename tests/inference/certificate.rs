@@ -33,13 +33,17 @@ fn certified(source: &Source, program: &Program, options: &InferOptions) -> Valu
         Conclusion::Correct(none) => none,
         other => panic!("{}: {other:?}", source.name()),
     };
-    json_of(&certificate(
-        source,
-        program,
-        options,
-        placement,
-        &found.clauses,
-    ))
+    json_of(
+        &certificate(
+            source,
+            program,
+            options,
+            placement,
+            &found.clauses,
+            &Monitor::default(),
+        )
+        .expect("there is no limit"),
+    )
 }
 
 fn certify(source: &Source, program: &Program, model: Model, place: AllowedGaps) -> Value {
@@ -451,13 +455,17 @@ fn deadlocks_show_no_lower_bound() {
         violation,
         trace,
     };
-    let forged = json_of(&certificate(
-        &source,
-        &program,
-        &options,
-        &placement,
-        &[clause],
-    ));
+    let forged = json_of(
+        &certificate(
+            &source,
+            &program,
+            &options,
+            &placement,
+            &[clause],
+            &Monitor::default(),
+        )
+        .expect("there is no limit"),
+    );
     assert_eq!(forged["lower_bound"]["cost"], 1);
     let why = checked(&source, &program, &forged).expect_err("no fence is needed");
     assert_eq!(why, "execution 1: nothing is wrong at its end");

@@ -122,6 +122,7 @@ const SWEPT: &[AbstractionKind] = &[
     AbstractionKind::Set,
     AbstractionKind::Fd,
     AbstractionKind::Pd,
+    AbstractionKind::Logs,
 ];
 
 /// The largest k that can be asked for.

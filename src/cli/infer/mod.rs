@@ -9,7 +9,7 @@ use super::input::{self, Input};
 use super::interrupt::Interruptible;
 use super::streams::print;
 use super::verify::{json_text, limits};
-use super::{Exit, Failure, conclude, output, progress};
+use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::certificate::certificate;
 use crate::import::Format;
 use crate::infer::{Conclusion, EngineKind, InferOptions, OrderingRules, Placement, infer};
@@ -33,7 +33,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     } else {
         input.program.clone()
     };
-    let (abstraction, refine) = abstraction(args)?;
+    let (abstraction, strategy) = abstraction(args)?;
     let costs = costs(args, &source, &program)?;
     let searches = Interruptible::new();
     let mut exit = Exit::Fine;
@@ -46,10 +46,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
                 fuse: !args.common.no_fuse,
                 ..Semantics::new(model, abstraction)
             },
-            strategy: match refine {
-                true => Strategy::Refine,
-                false => Strategy::Fixed,
-            },
+            strategy,
             search: args.search,
             threads: args.common.thread_count(),
             limits: limits(&args.common),
@@ -102,7 +99,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
             OutputFormat::Text => print(&answer.text())?,
         }
         failures.extend(answer.emit().err());
-        failures.extend(answer.certify().err());
+        failures.extend(answer.certify(&searches).err());
     }
     if args.common.format == OutputFormat::Json {
         print(&json_text(&reports))?;
@@ -151,15 +148,19 @@ fn check(args: &args::Infer) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The abstraction to begin with, and whether to refine it.
-fn abstraction(args: &args::Infer) -> Result<(Abstraction, bool), Failure> {
+/// The abstraction to begin with, and how to go on from there.
+fn abstraction(args: &args::Infer) -> Result<(Abstraction, Strategy), Failure> {
+    use AbstractionKind::{Exact, Fd, Logs, Set};
     match (args.buffers.abs, args.buffers.k, args.engine) {
-        (AbstractionKind::Set | AbstractionKind::Exact, ..) => Err(Failure::Message {
-            text: "fences can be inferred under --abs fd or pd only".to_string(),
+        (Some(Set | Exact), ..) => Err(Failure::Message {
+            text: "fences can be inferred under --abs fd, pd or logs only".to_string(),
             help: Some("Set is too coarse, and bounded buffers prove nothing".to_string()),
         }),
-        (AbstractionKind::Fd, None, EngineKind::Points | EngineKind::Ordering) => {
-            Ok((Abstraction::Fd { k: 1 }, false))
+        (Some(Logs), _, EngineKind::Points | EngineKind::Ordering) => {
+            Err(Failure::message("--abs logs goes with --engine lazy"))
+        }
+        (None | Some(Fd), None, EngineKind::Points | EngineKind::Ordering) => {
+            Ok((Abstraction::Fd { k: 1 }, Strategy::Fixed))
         }
         (_, Some(Head::Auto), EngineKind::Points | EngineKind::Ordering) => {
             Err(Failure::message("--k auto goes with --engine lazy"))
@@ -224,18 +225,22 @@ impl InferAnswer<'_> {
     }
 
     /// Writes the certificate of the placement.
-    fn certify(&self) -> Result<(), Failure> {
+    fn certify(&self, searches: &Interruptible) -> Result<(), Failure> {
         let (Some(path), Some(placement)) = (&self.args.certificate, self.best()) else {
             return Ok(());
         };
-        let certificate = certificate(
-            self.source,
-            self.program,
-            self.options,
-            placement,
-            &self.found.clauses,
-        );
-        output::write(path, &json_text(&certificate))
+        let what = format!("{}: certificate", self.source.name());
+        let made = progress::watched(&self.args.common, searches, &what, |monitor| {
+            certificate(
+                self.source,
+                self.program,
+                self.options,
+                placement,
+                &self.found.clauses,
+                monitor,
+            )
+        });
+        certificates::write(path, made)
     }
 
     /// A fence that some instance of the template lacks or has of another kind.

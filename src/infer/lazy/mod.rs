@@ -88,7 +88,12 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
 
     /// A counterexample through merged sets may use what came along another path.
     fn is_exact(&self) -> bool {
-        matches!(self.run.abstraction, Abstraction::Fd { .. })
+        // Counterexamples of view logs are executions of the exact model.
+        let abstraction = self.run.abstraction;
+        matches!(
+            abstraction,
+            Abstraction::Fd { .. } | Abstraction::Logs { .. }
+        )
     }
 }
 

@@ -137,7 +137,9 @@ impl Rules<'_> {
 }
 
 impl Ahead {
+    /// What comes behind it may look at the past.
     fn store(&mut self, place: PlaceId, value: Value) {
+        self.member.log.behind_store = true;
         match self.own.binary_search_by_key(&place, |(place, _)| *place) {
             Ok(at) => self.own[at].1 = value,
             Err(at) => self.own.insert(at, (place, value)),

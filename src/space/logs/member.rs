@@ -25,9 +25,11 @@ pub struct Member {
 /// any number of times, or be skipped, so every atom is a star.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Log {
-    /// Before the last own store reached memory: a fence ends them.
-    pub before: Word<SnapshotId>,
-    pub after: Word<SnapshotId>,
+    pub moments: Word<SnapshotId>,
+    /// A store has landed after the moment that the process looks at: what comes behind the
+    /// store may look at the past. Otherwise a load is run at the moment it looks at, and the
+    /// moments are there for what comes behind the next store.
+    pub behind_store: bool,
 }
 
 /// Stores to one place that have not reached memory, under PSO.
@@ -52,14 +54,18 @@ impl Member {
         self.config == other.config
             && self.log.is_within(&other.log)
             && self.queues.len() == other.queues.len()
-            && self.queues.iter().zip(&other.queues).all(|(own, theirs)| {
-                own.0 == theirs.0 && own.1.is_within(&theirs.1)
-            })
+            && self
+                .queues
+                .iter()
+                .zip(&other.queues)
+                .all(|(own, theirs)| own.0 == theirs.0 && own.1.is_within(&theirs.1))
     }
 
     /// The stores to a place that have not reached memory.
     pub fn queue(&self, place: PlaceId) -> Option<&Queue> {
-        let at = self.queues.binary_search_by_key(&place, |(place, _)| *place);
+        let at = self
+            .queues
+            .binary_search_by_key(&place, |(place, _)| *place);
         at.ok().map(|at| &self.queues[at].1)
     }
 
@@ -70,7 +76,9 @@ impl Member {
 
     /// Puts a store behind those that have not reached memory.
     pub fn enqueue(&mut self, place: PlaceId, value: Value, widening: usize) {
-        let at = self.queues.binary_search_by_key(&place, |(place, _)| *place);
+        let at = self
+            .queues
+            .binary_search_by_key(&place, |(place, _)| *place);
         let at = at.unwrap_or_else(|at| {
             self.queues.insert(at, (place, Queue::default()));
             at
@@ -145,32 +153,11 @@ impl Member {
 
 impl Log {
     pub fn is_empty(&self) -> bool {
-        self.before.is_empty() && self.after.is_empty()
+        self.moments.is_empty() && !self.behind_store
     }
 
-    /// Every moment of this log is one of the other's, in the same order, and those behind
-    /// a fence are behind it there.
     fn is_within(&self, other: &Log) -> bool {
-        self.after.is_within(&other.after)
-            && match self.before.is_empty() {
-                true => true,
-                false => self.all().is_within(&other.all()),
-            }
-    }
-
-    /// All moments.
-    pub fn all(&self) -> Word<SnapshotId> {
-        let mut all = self.before.clone();
-        all.append(&self.after);
-        all
-    }
-
-    /// What is left after a fence.
-    pub fn fenced(&self) -> Log {
-        Log {
-            before: Word::default(),
-            after: self.after.clone(),
-        }
+        (other.behind_store || !self.behind_store) && self.moments.is_within(&other.moments)
     }
 }
 

@@ -41,9 +41,11 @@
 //! ([`path`]).
 
 mod ahead;
+mod invariant;
 mod member;
 mod path;
 mod process;
+mod recheck;
 mod rules;
 mod states;
 mod word;
@@ -62,9 +64,16 @@ pub struct LogOptions {
     pub widening: usize,
     /// Steps of single members and comparisons after which it is given up.
     pub most_work: u64,
+    /// Tell what was found, so that it can be checked again.
+    pub invariant: bool,
 }
 
+pub use invariant::{
+    Invariant, InvariantAtom, InvariantChannel, InvariantMember, InvariantProcess, InvariantQueue,
+    InvariantState,
+};
 pub use path::{OwnStep, OwnSteps};
+pub use recheck::{Flaw, recheck};
 
 /// What a search by view logs found.
 #[derive(Debug)]
@@ -74,6 +83,8 @@ pub struct LogExploration {
     pub coverage: Coverage,
     /// The steps of an execution that leads to a violation, if there is one.
     pub violation: Option<Option<OwnSteps>>,
+    /// The proof, if everything was found and it was asked for.
+    pub invariant: Option<Invariant>,
 }
 
 /// Searches until nothing new is found, there is a violation, or a limit is reached; `None` if it
@@ -110,6 +121,7 @@ pub fn explore(search: &Search, model: Model, options: LogOptions) -> Option<Log
             unreached: unreached(&logs),
         },
         violation,
+        invariant: (options.invariant && end == End::Exhausted).then(|| logs.invariant()),
     })
 }
 

@@ -55,7 +55,7 @@ pub struct Summary {
 
 /// Members of which none is within another, by their configuration.
 #[derive(Default)]
-struct Maximal {
+pub(super) struct Maximal {
     by_config: AHashMap<ConfigId, Vec<MemberId>>,
     /// In the order in which they were added, those that turned out not to be maximal
     /// included.
@@ -100,8 +100,14 @@ impl<'a> ProcessLogs<'a> {
         ViewId(self.views.insert_full(values).0 as u32)
     }
 
+    pub fn member_ids(&self, set: SetId) -> &[MemberId] {
+        &self.sets[set.index()]
+    }
+
     pub fn members(&self, set: SetId) -> impl ExactSizeIterator<Item = &Member> {
-        self.sets[set.index()].iter().map(|id| &self.members[id.index()])
+        self.sets[set.index()]
+            .iter()
+            .map(|id| &self.members[id.index()])
     }
 
     pub fn summary(&self, set: SetId) -> &Summary {
@@ -128,6 +134,12 @@ impl<'a> ProcessLogs<'a> {
 
     /// The set that it starts with under a memory.
     pub fn start(&mut self, view: ViewId, budget: &mut Budget) -> Result<SetId, Ended> {
+        let all = self.initial(budget)?;
+        self.closed(all, view, budget)
+    }
+
+    /// The same, not closed.
+    pub(super) fn initial(&mut self, budget: &mut Budget) -> Result<Maximal, Ended> {
         let check = |bytes| budget.check(bytes as u64);
         let start = self.rules.start(&Watch::new(&check))?;
         let mut all = Maximal::default();
@@ -135,7 +147,7 @@ impl<'a> ProcessLogs<'a> {
             let id = self.member_id(member);
             self.add(&mut all, id, budget)?;
         }
-        self.closed(all, view, budget)
+        Ok(all)
     }
 
     /// What the process may be doing after memory changed, from one view of it to another.
@@ -149,6 +161,21 @@ impl<'a> ProcessLogs<'a> {
         if let Some(&known) = self.closures.get(&(set, before, now)) {
             return Ok(known);
         }
+        let all = self.observed(set, before, now, budget)?;
+        let closed = self.closed(all, now, budget)?;
+        self.closures.insert((set, before, now), closed);
+        budget.bytes += 32;
+        Ok(closed)
+    }
+
+    /// The members of a set after memory changed, not closed.
+    pub(super) fn observed(
+        &mut self,
+        set: SetId,
+        before: ViewId,
+        now: ViewId,
+        budget: &mut Budget,
+    ) -> Result<Maximal, Ended> {
         let members = self.sets[set.index()].clone();
         let mut all = Maximal::default();
         for id in members {
@@ -162,10 +189,7 @@ impl<'a> ProcessLogs<'a> {
             let id = self.member_id(member);
             self.add(&mut all, id, budget)?;
         }
-        let closed = self.closed(all, now, budget)?;
-        self.closures.insert((set, before, now), closed);
-        budget.bytes += 32;
-        Ok(closed)
+        Ok(all)
     }
 
     /// The changes that members of a closed set can make, each with the closed set of what
@@ -179,6 +203,26 @@ impl<'a> ProcessLogs<'a> {
         if let Some(known) = self.landings.get(&(set, view)) {
             return Ok(known.clone());
         }
+        let mut landings = Vec::new();
+        for (change, all) in self.changes(set, view, budget)? {
+            let after = self.view_after(view, &change);
+            let set = self.closed(all, after, budget)?;
+            landings.push((change, set));
+        }
+        budget.bytes += (64 + 48 * landings.len()) as u64;
+        let landings: Rc<[Landing]> = landings.into();
+        self.landings.insert((set, view), landings.clone());
+        Ok(landings)
+    }
+
+    /// The changes that members of a set can make, in order, each with what these become, not
+    /// closed.
+    pub(super) fn changes(
+        &mut self,
+        set: SetId,
+        view: ViewId,
+        budget: &mut Budget,
+    ) -> Result<Vec<(Change, Maximal)>, Ended> {
         let members = self.sets[set.index()].clone();
         let mut by_change: Vec<(Change, Maximal)> = Vec::new();
         for id in members {
@@ -194,16 +238,15 @@ impl<'a> ProcessLogs<'a> {
                 self.add(&mut by_change[at].1, *next, budget)?;
             }
         }
-        let mut landings = Vec::new();
-        for (change, all) in by_change {
-            let after = self.view_after(view, &change);
-            let set = self.closed(all, after, budget)?;
-            landings.push((change, set));
-        }
-        budget.bytes += (64 + 48 * landings.len()) as u64;
-        let landings: Rc<[Landing]> = landings.into();
-        self.landings.insert((set, view), landings.clone());
-        Ok(landings)
+        by_change.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(by_change)
+    }
+
+    /// A member is within some member of a set.
+    pub(super) fn holds(&self, set: SetId, member: MemberId) -> bool {
+        let own = &self.members[member.index()];
+        let mut all = self.members(set);
+        all.any(|other| own.is_within(other))
     }
 
     /// Every member of one set is within some member of another.
@@ -214,12 +257,8 @@ impl<'a> ProcessLogs<'a> {
         if let Some(&known) = self.within.get(&(small, large)) {
             return known;
         }
-        let all = &self.sets[large.index()];
-        let within = self.sets[small.index()].iter().all(|own| {
-            let own = &self.members[own.index()];
-            all.iter()
-                .any(|other| own.is_within(&self.members[other.index()]))
-        });
+        let mut own = self.member_ids(small).iter();
+        let within = own.all(|&member| self.holds(large, member));
         self.within.insert((small, large), within);
         within
     }
@@ -248,12 +287,20 @@ impl<'a> ProcessLogs<'a> {
     }
 
     /// Adds a member unless it is within another, and drops those that are within it.
-    fn add(&self, all: &mut Maximal, id: MemberId, budget: &mut Budget) -> Result<(), Ended> {
+    pub(super) fn add(
+        &self,
+        all: &mut Maximal,
+        id: MemberId,
+        budget: &mut Budget,
+    ) -> Result<(), Ended> {
         let member = &self.members[id.index()];
         let same = all.by_config.entry(member.config).or_default();
         budget.spend(1 + same.len() as u64)?;
         let other = |id: &MemberId| &self.members[id.index()];
-        if same.iter().any(|known| *known == id || member.is_within(other(known))) {
+        if same
+            .iter()
+            .any(|known| *known == id || member.is_within(other(known)))
+        {
             return Ok(());
         }
         same.retain(|known| !other(known).is_within(member));
@@ -264,7 +311,7 @@ impl<'a> ProcessLogs<'a> {
 
     /// What a member can do: the change of memory, empty if there is none, and what it
     /// becomes.
-    fn moves(
+    pub(super) fn moves(
         &mut self,
         id: MemberId,
         view: ViewId,
@@ -294,11 +341,11 @@ impl<'a> ProcessLogs<'a> {
         Ok(moves)
     }
 
-    fn member_id(&mut self, member: Member) -> MemberId {
+    pub(super) fn member_id(&mut self, member: Member) -> MemberId {
         MemberId(self.members.insert_full(member).0 as u32)
     }
 
-    fn set_id(&mut self, all: Maximal, budget: &mut Budget) -> SetId {
+    pub(super) fn set_id(&mut self, all: Maximal, budget: &mut Budget) -> SetId {
         let mut members: Vec<MemberId> = all.by_config.into_values().flatten().collect();
         members.sort_unstable();
         let (id, new) = self.sets.insert_full(members.into());
@@ -330,6 +377,10 @@ impl<'a> ProcessLogs<'a> {
 }
 
 impl Maximal {
+    pub(super) fn iter(&self) -> impl Iterator<Item = MemberId> {
+        self.by_config.values().flatten().copied()
+    }
+
     fn holds(&self, id: MemberId, member: &Member) -> bool {
         let same = self.by_config.get(&member.config);
         same.is_some_and(|same| same.contains(&id))

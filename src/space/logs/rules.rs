@@ -20,25 +20,28 @@ pub struct Rules<'a> {
     model: Model,
     /// Loads may look at the past.
     lags: bool,
+    /// Nothing ever brings it to the present. Its loads may then look at the past whether there
+    /// is a store before them or not: that adds no behaviour, and keeps the moments in one
+    /// word.
+    free: bool,
     /// So many factors with the same letters in a row become a star.
     widening: usize,
     /// The places that are loaded, in order: what snapshots hold.
     loaded: Vec<PlaceId>,
     /// By position: what is still relevant of a log.
-    relevant: Vec<Relevant>,
+    relevant: Vec<Rc<Relevant>>,
     configs: Interned<Config>,
     outlines: Vec<Option<Rc<[Move]>>>,
     snapshots: Interned<Box<[Value]>>,
 }
 
-/// What is still relevant of the log of a process at some position, before the next
-/// instruction that brings the process to the present.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What is still relevant of the log of a process at some position: by loaded place, whether it
+/// may be loaded before the process is brought to the present by a fence or an update.
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Relevant {
-    /// By loaded place: it may be loaded.
-    loads: Vec<bool>,
-    /// There may be a fence.
-    fence: bool,
+    now: Vec<bool>,
+    /// Behind the next store, if there is no load before it: that would look at the present.
+    behind_next_store: Vec<bool>,
 }
 
 /// An instruction, with the local steps before it.
@@ -80,9 +83,10 @@ impl<'a> Rules<'a> {
         }
         loaded.sort();
         loaded.dedup();
-        let orders = |edge: &crate::program::Edge| {
-            matches!(edge.instr, Instr::Fence(FenceKind::StoreStore))
-        };
+        let orders =
+            |edge: &crate::program::Edge| matches!(edge.instr, Instr::Fence(FenceKind::StoreStore));
+        let free = process.edges.iter().all(|edge| !is_present(&edge.instr))
+            && process.locations.iter().all(|location| !location.fenced);
         Rules {
             stepper,
             process,
@@ -93,8 +97,9 @@ impl<'a> Rules<'a> {
                 // Queues alone let stores be late; they cannot say that one is before another.
                 Model::Pso => process.edges.iter().any(orders),
             },
+            free,
             widening,
-            relevant: relevant(process, &loaded),
+            relevant: relevant(process, &loaded, free || model == Model::Pso),
             loaded,
             configs: Interned::default(),
             outlines: Vec::new(),
@@ -147,6 +152,17 @@ impl<'a> Rules<'a> {
             .finish(self.process, config, approach, memory, watch)
     }
 
+    /// The values of a snapshot.
+    pub fn values(&self, id: SnapshotId) -> &[Value] {
+        &self.snapshots[id.index()]
+    }
+
+    /// The snapshot with these values; none if they are too many or too few.
+    pub fn snapshot_id(&mut self, values: &[Value]) -> Option<SnapshotId> {
+        let fits = values.len() == self.loaded.len();
+        fits.then(|| SnapshotId(self.snapshots.insert_full(values.into()).0 as u32))
+    }
+
     pub fn config_id(&mut self, config: Config) -> ConfigId {
         let (id, new) = self.configs.insert_full(config);
         if new {
@@ -173,15 +189,14 @@ impl<'a> Rules<'a> {
                 queues,
                 ..member.clone()
             };
-            let mut landed = self.landed(landed, place, value, memory);
+            let mut landed = self.landed(landed, member.config, place, value, memory);
             if early {
-                // The next load comes after this.
+                // The next load comes later.
                 landed.log = Log::default();
             }
-            all.push(Moved {
-                writes: vec![(place, value)],
-                member: landed,
-            });
+            let writes = vec![(place, value)];
+            let member = self.normal(landed, &writes, memory);
+            all.push(Moved { writes, member });
         }
         let outline = self.outline(member.config, watch)?;
         for step in outline.iter() {
@@ -203,7 +218,7 @@ impl<'a> Rules<'a> {
             if !from.queues.is_empty() {
                 return Ok(());
             }
-            from.log = from.log.fenced();
+            from.log = Log::default();
         }
         let mut add = |rules: &mut Self, writes: Change, next: Config, member: Member| {
             let config = rules.config_id(next);
@@ -219,7 +234,8 @@ impl<'a> Rules<'a> {
                     add(self, Vec::new(), step.next.clone(), from);
                 }
                 Model::Sc | Model::Tso => {
-                    let landed = self.landed(from, *place, *value, memory);
+                    let config = self.config_id(step.next.clone());
+                    let landed = self.landed(from, config, *place, *value, memory);
                     add(self, vec![(*place, *value)], step.next.clone(), landed);
                 }
             },
@@ -232,9 +248,9 @@ impl<'a> Rules<'a> {
                         return Ok(());
                     }
                     (FenceKind::StoreStore, Model::Pso) => {}
-                    (FenceKind::Full, _) => from.log = from.log.fenced(),
+                    (FenceKind::Full, _) => from.log = Log::default(),
                     (FenceKind::StoreLoad, _) => {
-                        from.log = from.log.fenced();
+                        from.log = Log::default();
                         from.mark_early(self.widening);
                     }
                 }
@@ -314,19 +330,12 @@ impl<'a> Rules<'a> {
         let column = self.loaded.binary_search(&place);
         let column = column.expect("snapshots hold what is loaded");
         let value = |snapshot: &SnapshotId| self.snapshots[snapshot.index()][column];
-        for (at, atom) in log.before.atoms().iter().enumerate() {
+        let past = log.moments.atoms().iter().enumerate();
+        for (at, atom) in past.filter(|_| log.behind_store || self.free) {
             for snapshot in atom.letters() {
                 add(value(snapshot), &|| Log {
-                    before: log.before.behind(at),
-                    after: log.after.clone(),
-                });
-            }
-        }
-        for (at, atom) in log.after.atoms().iter().enumerate() {
-            for snapshot in atom.letters() {
-                add(value(snapshot), &|| Log {
-                    before: Word::default(),
-                    after: log.after.behind(at),
+                    moments: log.moments.behind(at),
+                    ..log.clone()
                 });
             }
         }
@@ -335,35 +344,37 @@ impl<'a> Rules<'a> {
     }
 
     /// A store of the process reaches memory. At all moments before, the process finds what it
-    /// stored.
+    /// stored. Loads that look at a moment that is like the present can look at the present.
     fn landed(
         &mut self,
-        member: Member,
+        mut member: Member,
+        config: ConfigId,
         place: PlaceId,
         value: Value,
         memory: &dyn Fn(PlaceId) -> Value,
     ) -> Member {
-        let before = self.overwritten(&member.log.all(), place, value);
-        let landed = Member {
-            log: Log {
-                before,
-                after: Word::default(),
-            },
-            ..member
+        member.config = config;
+        if !self.lags {
+            return member;
+        }
+        let column = self.loaded.binary_search(&place);
+        let relevant = self.relevant_at(config);
+        let mut moments = self.rewritten(&member.log.moments, |values| {
+            if let Ok(column) = column {
+                values[column] = value;
+            }
+            forget(values, &relevant.now);
+        });
+        let present = self.snapshot(&relevant.now, &|other| match other == place {
+            true => value,
+            false => memory(other),
+        });
+        moments.trim(&[present]);
+        member.log = Log {
+            behind_store: !moments.is_empty() && !self.free,
+            moments,
         };
-        self.normal(landed, &[(place, value)], memory)
-    }
-
-    fn overwritten(
-        &mut self,
-        word: &Word<SnapshotId>,
-        place: PlaceId,
-        value: Value,
-    ) -> Word<SnapshotId> {
-        let Ok(column) = self.loaded.binary_search(&place) else {
-            return word.clone();
-        };
-        self.rewritten(word, |values| values[column] = value)
+        member
     }
 
     fn rewritten(
@@ -392,19 +403,25 @@ impl<'a> Rules<'a> {
     ) -> Member {
         let mut member = member.clone();
         if self.lags {
-            let seen = self.snapshot(&member, before);
-            member.log.after.push(Atom::star(vec![seen]));
+            let relevant = self.relevant_at(member.config);
+            let seen = self.snapshot(relevant.places(&member.log), before);
+            member.log.moments.push(Atom::star(vec![seen]));
         }
         self.normal(member, &[], now)
     }
 
-    /// What a process at a position sees of memory.
-    fn snapshot(&mut self, member: &Member, memory: &dyn Fn(PlaceId) -> Value) -> SnapshotId {
+    fn relevant_at(&self, config: ConfigId) -> Rc<Relevant> {
+        match self.config(config).at {
+            At::Loc(at) => self.relevant[at.index()].clone(),
+            At::Failed(_) => self.relevant[self.process.exit.index()].clone(),
+        }
+    }
+
+    /// What is seen of memory where only some places are looked at.
+    fn snapshot(&mut self, relevant: &[bool], memory: &dyn Fn(PlaceId) -> Value) -> SnapshotId {
         let values = self.loaded.iter().map(|&place| memory(place));
         let mut values: Box<[Value]> = values.collect();
-        if let At::Loc(at) = self.config(member.config).at {
-            self.relevant[at.index()].forget(&mut values);
-        }
+        forget(&mut values, relevant);
         SnapshotId(self.snapshots.insert_full(values).0 as u32)
     }
 
@@ -420,35 +437,21 @@ impl<'a> Rules<'a> {
         if member.log.is_empty() {
             return member;
         }
-        let At::Loc(at) = self.config(member.config).at else {
-            member.log = Log::default();
-            return member;
-        };
-        if !self.lags {
+        let relevant = self.relevant_at(member.config);
+        member.log.behind_store &= relevant.now.contains(&true);
+        let places = relevant.places(&member.log);
+        if !places.contains(&true) {
             member.log = Log::default();
             return member;
         }
-        let now = |place: PlaceId| {
+        let mut moments = self.rewritten(&member.log.moments, |values| forget(values, places));
+        let present = self.snapshot(places, &|place| {
             let written = writes.iter().find(|(other, _)| *other == place);
             written.map_or_else(|| memory(place), |(_, value)| *value)
-        };
-        let present = self.snapshot(&member, &now);
-        let relevant = self.relevant[at.index()].clone();
-        let Log { before, after } = &member.log;
-        let mut before = self.rewritten(before, |values| relevant.forget(values));
-        let mut after = self.rewritten(after, |values| relevant.forget(values));
-        if !relevant.fence {
-            before.append(&after);
-            (before, after) = (Word::default(), before);
-        }
-        after.trim(&[present]);
-        after.widen(self.widening);
-        match after.atoms().first() {
-            None => before.trim(&[present]),
-            Some(first) => before.trim(first.letters()),
-        }
-        before.widen(self.widening);
-        member.log = Log { before, after };
+        });
+        moments.trim(&[present]);
+        moments.widen(self.widening);
+        member.log.moments = moments;
         member
     }
 
@@ -456,9 +459,7 @@ impl<'a> Rules<'a> {
         if let Some(known) = &self.outlines[id.index()] {
             return Ok(known.clone());
         }
-        let outline = self
-            .stepper
-            .outline(self.process, self.config(id), watch)?;
+        let outline = self.stepper.outline(self.process, self.config(id), watch)?;
         let fixed = outline.fixed.into_iter().map(|step| {
             let last = *step.path.last().expect("nothing is flushed");
             let failed = matches!(step.next.at, At::Failed(_));
@@ -499,46 +500,66 @@ impl<'a> Rules<'a> {
 }
 
 impl Relevant {
-    fn forget(&self, values: &mut [Value]) {
-        for (value, loads) in values.iter_mut().zip(&self.loads) {
-            *value = if *loads { *value } else { 0 };
+    /// The places that matter to a log.
+    fn places(&self, log: &Log) -> &[bool] {
+        match log.behind_store {
+            true => &self.now,
+            false => &self.behind_next_store,
         }
     }
 }
 
+/// Resets what is not looked at.
+fn forget(values: &mut [Value], relevant: &[bool]) {
+    for (value, relevant) in values.iter_mut().zip(relevant) {
+        *value = if *relevant { *value } else { 0 };
+    }
+}
+
 /// By position, what is still relevant of a log: a backward analysis to the least fixed
-/// point.
-fn relevant(process: &Process, loaded: &[PlaceId]) -> Vec<Relevant> {
+/// point. If the past may be looked at `anywhere`, it need not be behind a store, or one may
+/// land at any position.
+fn relevant(process: &Process, loaded: &[PlaceId], anywhere: bool) -> Vec<Rc<Relevant>> {
+    let nothing = vec![false; loaded.len()];
     let nothing = Relevant {
-        loads: vec![false; loaded.len()],
-        fence: false,
+        now: nothing.clone(),
+        behind_next_store: nothing,
+    };
+    let add = |all: &mut Vec<bool>, more: &[bool]| {
+        all.iter_mut()
+            .zip(more)
+            .for_each(|(all, more)| *all |= more);
     };
     let mut all = vec![nothing; process.locations.len()];
     let mut changed = true;
     while changed {
         changed = false;
         for (at, location) in process.locations.iter().enumerate().rev() {
+            if location.fenced {
+                continue;
+            }
             let mut here = all[at].clone();
-            here.fence |= location.fenced;
             for (_, edge) in process.edges_from(Loc(at as u32)) {
-                let behind = match &edge.instr {
-                    Instr::Update { .. } | Instr::Atomic(_) => continue,
-                    _ => &all[edge.to.index()],
-                };
-                for (own, later) in here.loads.iter_mut().zip(&behind.loads) {
-                    *own |= later;
-                }
-                here.fence |= behind.fence;
+                let next = &all[edge.to.index()];
                 match &edge.instr {
+                    instr if is_present(instr) => continue,
                     Instr::Load { place, .. } => {
                         for cell in cells(place) {
                             let at = loaded.binary_search(&cell);
-                            here.loads[at.expect("it is loaded")] = true;
+                            here.now[at.expect("it is loaded")] = true;
                         }
                     }
-                    Instr::Fence(FenceKind::Full | FenceKind::StoreLoad) => here.fence = true,
-                    _ => {}
+                    Instr::Store { .. } => {
+                        add(&mut here.behind_next_store, &next.now);
+                    }
+                    _ => {
+                        add(&mut here.behind_next_store, &next.behind_next_store);
+                    }
                 }
+                add(&mut here.now, &next.now);
+            }
+            if anywhere {
+                here.behind_next_store = here.now.clone();
             }
             if here != all[at] {
                 all[at] = here;
@@ -546,7 +567,17 @@ fn relevant(process: &Process, loaded: &[PlaceId]) -> Vec<Relevant> {
             }
         }
     }
-    all
+    all.into_iter().map(Rc::new).collect()
+}
+
+/// The instruction brings a process to the present.
+fn is_present(instr: &Instr) -> bool {
+    matches!(
+        instr,
+        Instr::Update { .. }
+            | Instr::Atomic(_)
+            | Instr::Fence(FenceKind::Full | FenceKind::StoreLoad)
+    )
 }
 
 /// The places that a reference may mean.

@@ -51,8 +51,11 @@ pub struct State {
     /// The last change; none at the start.
     pub parent: Option<Parent>,
     depth: u64,
-    /// Another state covers it.
-    pub covered: bool,
+    /// The state that covers it, if there is one.
+    pub covered: Option<StateId>,
+    /// What its changes lead to, or what covers that, by process and in the order of
+    /// changes; complete if it was expanded and nothing covers it.
+    pub next: Vec<StateId>,
 }
 
 /// Where a state came from.
@@ -119,6 +122,30 @@ impl<'a> LogSearch<'a> {
         &self.kinds[self.kind_of[process.index()]]
     }
 
+    pub fn kinds(&self) -> &[ProcessLogs<'a>] {
+        &self.kinds
+    }
+
+    pub fn kind_number(&self, process: ProcessId) -> usize {
+        self.kind_of[process.index()]
+    }
+
+    pub fn learn_kind(&mut self, kind: usize) -> (&mut ProcessLogs<'a>, &mut Budget<'a>) {
+        (&mut self.kinds[kind], &mut self.budget)
+    }
+
+    /// Keeps a state that was not found here.
+    pub fn keep(&mut self, memory: MemoryId, sets: Vec<SetId>) {
+        self.states.push(State {
+            memory,
+            sets: sets.into(),
+            parent: None,
+            depth: 0,
+            covered: None,
+            next: Vec::new(),
+        });
+    }
+
     /// Distinct controls and locals of all processes.
     pub fn configurations(&self) -> usize {
         let kinds = self.kinds.iter();
@@ -126,8 +153,7 @@ impl<'a> LogSearch<'a> {
     }
 
     pub fn learn(&mut self, process: ProcessId) -> (&mut ProcessLogs<'a>, &mut Budget<'a>) {
-        let kind = self.kind_of[process.index()];
-        (&mut self.kinds[kind], &mut self.budget)
+        self.learn_kind(self.kind_of[process.index()])
     }
 
     pub fn state(&self, id: StateId) -> &State {
@@ -138,7 +164,7 @@ impl<'a> LogSearch<'a> {
         &self.memories[id.index()]
     }
 
-    fn view(&self, memory: MemoryId, process: ProcessId) -> ViewId {
+    pub fn view(&self, memory: MemoryId, process: ProcessId) -> ViewId {
         self.views[memory.index()][self.kind_of[process.index()]]
     }
 
@@ -148,7 +174,7 @@ impl<'a> LogSearch<'a> {
         while self.found.is_none()
             && let Some((_, Reverse(state))) = self.open.pop()
         {
-            if !self.state(state).covered {
+            if self.state(state).covered.is_none() {
                 self.expand(state)?;
             }
         }
@@ -157,10 +183,7 @@ impl<'a> LogSearch<'a> {
 
     /// Adds the initial states, one for each memory that the program may start with.
     fn start(&mut self) -> Result<(), Ended> {
-        let places = self.stepper.program.places.iter();
-        let ranges = places.map(|place| initial_values(place.initial, place.domain));
-        let ranges: Vec<_> = ranges.collect();
-        let mut memory: Vec<Value> = ranges.iter().map(|range| *range.start()).collect();
+        let mut memory = self.first_memory();
         loop {
             let id = self.memory_id(memory.clone().into());
             let mut sets = Vec::new();
@@ -170,15 +193,31 @@ impl<'a> LogSearch<'a> {
                 sets.push(kind.start(view, budget)?);
             }
             self.add(id, sets, None)?;
-            let next = (0..memory.len()).find(|&at| memory[at] < *ranges[at].end());
-            let Some(next) = next.filter(|_| self.found.is_none()) else {
+            if self.found.is_some() || !self.next_memory(&mut memory) {
                 return Ok(());
-            };
-            memory[next] += 1;
-            for at in 0..next {
-                memory[at] = *ranges[at].start();
             }
         }
+    }
+
+    /// The first memory that the program may start with.
+    pub fn first_memory(&self) -> Vec<Value> {
+        let places = self.stepper.program.places.iter();
+        let first = places.map(|place| *initial_values(place.initial, place.domain).start());
+        first.collect()
+    }
+
+    /// Goes on to the next one, unless that was the last.
+    pub fn next_memory(&self, memory: &mut [Value]) -> bool {
+        let places = &self.stepper.program.places;
+        for (value, place) in memory.iter_mut().zip(places) {
+            let range = initial_values(place.initial, place.domain);
+            if *value < *range.end() {
+                *value += 1;
+                return true;
+            }
+            *value = *range.start();
+        }
+        false
     }
 
     /// Takes every change that is possible in a state.
@@ -210,9 +249,10 @@ impl<'a> LogSearch<'a> {
                     writer,
                     change: change.clone(),
                 };
-                self.add(written, sets, Some(parent))?;
+                let next = self.add(written, sets, Some(parent))?;
+                self.states[id.index()].next.push(next);
                 // What is left to do here, a state that covers this one does as well.
-                if self.state(id).covered || self.found.is_some() {
+                if self.state(id).covered.is_some() || self.found.is_some() {
                     return Ok(());
                 }
             }
@@ -220,28 +260,28 @@ impl<'a> LogSearch<'a> {
         Ok(())
     }
 
-    /// Keeps a state and judges it, unless another covers it.
+    /// Keeps a state and judges it, unless another covers it; gives the state that is kept.
     fn add(
         &mut self,
         memory: MemoryId,
         sets: Vec<SetId>,
         parent: Option<Parent>,
-    ) -> Result<(), Ended> {
+    ) -> Result<StateId, Ended> {
         let known = self.maximal.get(&memory).cloned().unwrap_or_default();
         self.budget.spend(8 + 4 * known.len() as u64)?;
         for &other in &known {
             if self.covers(&sets, other, true) {
-                return Ok(());
-            }
-        }
-        let mut kept = Vec::new();
-        for other in known {
-            match self.covers(&sets, other, false) {
-                true => self.states[other.index()].covered = true,
-                false => kept.push(other),
+                return Ok(other);
             }
         }
         let id = StateId(self.states.len() as u32);
+        let mut kept = Vec::new();
+        for other in known {
+            match self.covers(&sets, other, false) {
+                true => self.states[other.index()].covered = Some(id),
+                false => kept.push(other),
+            }
+        }
         kept.push(id);
         self.maximal.insert(memory, kept);
         let depth = parent
@@ -260,9 +300,11 @@ impl<'a> LogSearch<'a> {
             sets: sets.into(),
             parent,
             depth,
-            covered: false,
+            covered: None,
+            next: Vec::new(),
         });
-        self.judge(id)
+        self.judge(id)?;
+        Ok(id)
     }
 
     /// Whether sets are within those of another state, or the other way round.
@@ -277,7 +319,7 @@ impl<'a> LogSearch<'a> {
         })
     }
 
-    fn judge(&mut self, id: StateId) -> Result<(), Ended> {
+    pub fn judge(&mut self, id: StateId) -> Result<(), Ended> {
         let mut classes = Vec::new();
         for process in self.processes() {
             let set = self.state(id).sets[process.index()];
@@ -304,7 +346,7 @@ impl<'a> LogSearch<'a> {
         Ok(())
     }
 
-    fn memory_id(&mut self, memory: Box<[Value]>) -> MemoryId {
+    pub fn memory_id(&mut self, memory: Box<[Value]>) -> MemoryId {
         let (id, new) = self.memories.insert_full(memory);
         if new {
             let memory = &self.memories[id];

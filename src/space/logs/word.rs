@@ -44,12 +44,12 @@ impl<L: Copy + Ord> Atom<L> {
         }
     }
 
-    pub fn letters(&self) -> &[L] {
-        &self.letters
-    }
-
     pub fn is_star(&self) -> bool {
         self.star
+    }
+
+    pub fn letters(&self) -> &[L] {
+        &self.letters
     }
 
     /// All words of the other are words of this one.
@@ -73,7 +73,11 @@ impl<L: Copy + Ord> Word<L> {
 
     /// Puts an atom behind the others.
     pub fn push(&mut self, atom: Atom<L>) {
-        if self.0.last().is_some_and(|last| last.star && last.contains(&atom)) {
+        if self
+            .0
+            .last()
+            .is_some_and(|last| last.star && last.contains(&atom))
+        {
             return;
         }
         while atom.star && self.0.last().is_some_and(|last| atom.contains(last)) {
@@ -91,22 +95,13 @@ impl<L: Copy + Ord> Word<L> {
 
     /// Leaves out the atoms at the end of which all words are over these letters.
     pub fn trim(&mut self, letters: &[L]) {
-        while self.0.last().is_some_and(|last| is_subset(&last.letters, letters)) {
+        while self
+            .0
+            .last()
+            .is_some_and(|last| is_subset(&last.letters, letters))
+        {
             self.0.pop();
         }
-    }
-
-    /// The same with other letters.
-    pub fn map(&self, letter: impl Fn(L) -> L) -> Word<L> {
-        let mut word = Word::default();
-        for atom in &self.0 {
-            let letters = atom.letters.iter().map(|&old| letter(old));
-            word.push(match atom.star {
-                true => Atom::star(letters.collect()),
-                false => Atom::once(letter(atom.letters[0])),
-            });
-        }
-        word
     }
 
     /// What is left from an atom on. An atom that stands for one letter is gone with it.
@@ -193,5 +188,7 @@ impl<L: Copy + Ord> Word<L> {
 /// Both in order.
 fn is_subset<L: Ord>(small: &[L], large: &[L]) -> bool {
     let mut large = large.iter();
-    small.iter().all(|letter| large.any(|other| other == letter))
+    small
+        .iter()
+        .all(|letter| large.any(|other| other == letter))
 }

@@ -179,7 +179,10 @@ impl<'a> Watched<'a> {
         let is_final = self.property.kind == PropertyKind::Final;
         let options = self.processes.iter().enumerate().map(|(level, &process)| {
             let mut options: Vec<&Class> = Vec::new();
-            for class in state.classes(process).filter(|class| class.done || !is_final) {
+            for class in state
+                .classes(process)
+                .filter(|class| class.done || !is_final)
+            {
                 let look = self.look(level, class);
                 if !options.iter().any(|known| self.look(level, known) == look) {
                     options.push(class);

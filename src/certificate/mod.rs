@@ -7,8 +7,15 @@
 //! model, ends in a violation of a property, and passes no other points with pending stores
 //! than those listed; and the cheapest fences that hit all of these cost what is said.
 //!
-//! The check uses the exact model, the hitting-set bound and one verification run. What it
-//! returns, a [`Claim`], names everything that the certificate could choose freely.
+//! The check uses the exact model, the hitting-set bound and one verification run, or the
+//! states of view logs, which are checked one by one. What it returns, a [`Claim`], names
+//! everything that the certificate could choose freely.
+//!
+//! A certificate of correctness ([`correctness`]) is the same without a bound.
+
+mod correctness;
+
+pub use correctness::{certificate_of_correctness, check_correctness};
 
 use crate::fences;
 use crate::infer::hitting::{self, Costs, MOST_COST, cheapest};
@@ -23,7 +30,8 @@ use crate::record::{
 };
 use crate::replay::{Replay, replay};
 use crate::source::Source;
-use crate::verify::{Inconclusive, Verdict, VerifyOptions, verify};
+use crate::space::{Flaw, recheck};
+use crate::verify::{Inconclusive, Verdict, VerifyOptions, invariant, verify};
 use crate::words::grouped;
 use sha2::{Digest, Sha256};
 
@@ -34,7 +42,8 @@ pub fn certificate(
     options: &InferOptions,
     placement: &Placement,
     clauses: &[Clause],
-) -> Certificate {
+    monitor: &Monitor,
+) -> Result<Certificate, StopReason> {
     let semantics = &options.verify.semantics;
     let names = |points: &PointSet| -> Vec<PointName> {
         points
@@ -62,7 +71,14 @@ pub fn certificate(
             let point = name_of(program, source, PointId(index as u32));
             cost.map(|cost| PricedPoint { point, cost })
         });
-    Certificate {
+    let proof = proof(
+        &program.fenced(&placement.fences),
+        &options.verify,
+        placement.abstraction,
+        placement.states,
+        monitor,
+    );
+    Ok(Certificate {
         schema: CERTIFICATE_SCHEMA.to_string(),
         tool: env!("CARGO_PKG_VERSION").to_string(),
         program: source.name().to_string(),
@@ -74,15 +90,78 @@ pub fn certificate(
         points: priced.collect(),
         placement: names(&placement.fences),
         cost: placement.cost,
-        proof: Proof {
-            abstraction: placement.abstraction.kind(),
-            k: placement.abstraction.k().unwrap_or(0),
-            states: placement.states,
-        },
+        proof: proof?,
         lower_bound: LowerBound {
             cost: hitting::cost(&bound, &options.costs),
             executions: executions.collect(),
         },
+    })
+}
+
+/// What proves a program that was verified; view logs are searched again to tell their states.
+fn proof(
+    program: &Program,
+    options: &VerifyOptions,
+    abstraction: Abstraction,
+    states: u64,
+    monitor: &Monitor,
+) -> Result<Proof, StopReason> {
+    let found = match abstraction {
+        Abstraction::Logs { widening } => {
+            let found = invariant(program, options, monitor, widening);
+            Some(found.ok_or(StopReason::Interrupted)?)
+        }
+        _ => None,
+    };
+    Ok(Proof {
+        abstraction: abstraction.kind(),
+        k: abstraction.parameter(),
+        states: found
+            .as_ref()
+            .map_or(states, |found| found.states.len() as u64),
+        invariant: found,
+    })
+}
+
+/// Whether a proof holds for a program.
+fn prove_again(
+    program: &Program,
+    options: &VerifyOptions,
+    proof: &Proof,
+    monitor: &Monitor,
+) -> Result<(), Refusal> {
+    let claimed = proof.states;
+    let states = match (proof.abstraction, &proof.invariant) {
+        (AbstractionKind::Logs, None) => return Err("proof: its states are missing".into()),
+        (AbstractionKind::Logs, Some(invariant)) => {
+            let semantics = options.semantics;
+            let sequential = Semantics {
+                model: Model::Sc,
+                ..semantics
+            };
+            let stepper = sequential.stepper(program);
+            let limits = &options.limits;
+            recheck(&stepper, semantics.model, invariant, limits, monitor)?;
+            invariant.states.len() as u64
+        }
+        (_, Some(_)) => return Err("proof: only view logs have states to show".into()),
+        (_, None) => {
+            let answer = verify(program, options, monitor);
+            match answer.verdict {
+                Verdict::Correct => answer.statistics.states,
+                Verdict::Violated => return Err("proof: the fenced program is wrong".into()),
+                Verdict::Inconclusive(Inconclusive::Limit(reason)) => {
+                    return Err(Refusal::Limit(reason));
+                }
+                Verdict::Inconclusive(reason) => {
+                    return Err(format!("proof: it does not verify: {reason}").into());
+                }
+            }
+        }
+    };
+    match states == claimed {
+        true => Ok(()),
+        false => Err(format!("proof: it has {states} states, not {claimed}").into()),
     }
 }
 
@@ -114,6 +193,21 @@ impl From<String> for Refusal {
     }
 }
 
+impl From<&str> for Refusal {
+    fn from(why: &str) -> Refusal {
+        Refusal::Rejected(why.to_string())
+    }
+}
+
+impl From<Flaw> for Refusal {
+    fn from(flaw: Flaw) -> Refusal {
+        match flaw {
+            Flaw::Wrong(why) => Refusal::Rejected(format!("proof: {why}")),
+            Flaw::Limit(reason) => Refusal::Limit(reason),
+        }
+    }
+}
+
 /// Checks a certificate against a program: what it shows, or why it is not accepted.
 /// Whether the placement is optimal is for the claim to say; a certificate may also show
 /// less.
@@ -124,37 +218,39 @@ pub fn check(
     options: &CheckOptions,
     monitor: &Monitor,
 ) -> Result<Claim, Refusal> {
-    if certificate.schema != CERTIFICATE_SCHEMA {
-        return Err(Refusal::Rejected(format!(
-            "the schema is '{}', not '{CERTIFICATE_SCHEMA}'",
-            certificate.schema
-        )));
+    let Certificate {
+        schema,
+        sha256,
+        model,
+        atomics,
+        fuse,
+        proof,
+        ..
+    } = certificate;
+    is_about(source, (schema, CERTIFICATE_SCHEMA), sha256)?;
+    if *model == Model::Sc {
+        return Err("fences make no difference under SC".into());
     }
-    if certificate.sha256 != hash(source) {
-        let why = "it is about another program: the hash of the text differs";
-        return Err(Refusal::Rejected(why.to_string()));
+    if matches!(
+        proof.abstraction,
+        AbstractionKind::Set | AbstractionKind::Exact
+    ) {
+        return Err(format!("proof: {} proves no placement", proof.abstraction).into());
     }
-    let verify_options = verify_options(certificate, options)?;
+    let semantics = Semantics {
+        atomics: *atomics,
+        fuse: *fuse,
+        ..Semantics::new(*model, Abstraction::new(proof.abstraction, proof.k))
+    };
+    let verify_options = verify_options(semantics, options)?;
     let shared = program;
     let separate = certificate.per_process.then(|| program.per_process());
     let program = separate.as_ref().unwrap_or(shared);
     let costs = prices(source, program, certificate)?;
     let fences = placement(source, program, certificate, &costs)?;
     let bound = lower_bound(source, program, certificate, &costs, &verify_options)?;
-    let answer = verify(&program.fenced(&fences), &verify_options, monitor);
-    let states = answer.statistics.states;
-    match answer.verdict {
-        Verdict::Correct if states == certificate.proof.states => {}
-        Verdict::Correct => {
-            let claimed = certificate.proof.states;
-            return Err(format!("proof: it has {states} states, not {claimed}").into());
-        }
-        Verdict::Violated => return Err("proof: the fenced program is wrong".to_string().into()),
-        Verdict::Inconclusive(Inconclusive::Limit(reason)) => return Err(Refusal::Limit(reason)),
-        Verdict::Inconclusive(reason) => {
-            return Err(format!("proof: it does not verify: {reason}").into());
-        }
-    }
+    let fenced = program.fenced(&fences);
+    prove_again(&fenced, &verify_options, &certificate.proof, monitor)?;
     let allowed = || costs.iter().flatten();
     Ok(Claim {
         model: certificate.model,
@@ -173,7 +269,7 @@ pub fn check(
             false => PriceList::Own,
         },
         free_points: allowed().filter(|cost| **cost == 0).count(),
-        proof: certificate.proof.clone(),
+        proof: certificate.proof.basis(),
     })
 }
 
@@ -262,13 +358,21 @@ fn demand(
     }
 }
 
-/// How the placement is verified: as the certificate says, if that is what was asked about.
-fn verify_options(
-    certificate: &Certificate,
-    options: &CheckOptions,
-) -> Result<VerifyOptions, String> {
-    let proof = &certificate.proof;
-    let (atomics, fuse) = (certificate.atomics, certificate.fuse);
+/// Refuses certificates of another kind or about another text.
+fn is_about(source: &Source, schema: (&str, &str), sha256: &str) -> Result<(), Refusal> {
+    let (found, wanted) = schema;
+    if found != wanted {
+        return Err(format!("the schema is '{found}', not '{wanted}'").into());
+    }
+    match sha256 == hash(source) {
+        true => Ok(()),
+        false => Err("it is about another program: the hash of the text differs".into()),
+    }
+}
+
+/// How a program is verified: as the certificate says, if that is what was asked about.
+fn verify_options(semantics: Semantics, options: &CheckOptions) -> Result<VerifyOptions, String> {
+    let Semantics { atomics, fuse, .. } = semantics;
     if let Some(wanted) = options.atomics.filter(|wanted| *wanted != atomics) {
         return Err(format!(
             "it is about --atomics {atomics}, not --atomics {wanted}"
@@ -279,18 +383,6 @@ fn verify_options(
         let (own, wanted) = (steps[usize::from(fuse)], steps[usize::from(!fuse)]);
         return Err(format!("it is about {own}, not {wanted}"));
     }
-    if certificate.model == Model::Sc {
-        return Err("fences make no difference under SC".to_string());
-    }
-    if !matches!(proof.abstraction, AbstractionKind::Fd | AbstractionKind::Pd) {
-        return Err(format!("proof: {} proves no placement", proof.abstraction));
-    }
-    let abstraction = Abstraction::new(proof.abstraction, proof.k);
-    let semantics = Semantics {
-        atomics,
-        fuse,
-        ..Semantics::new(certificate.model, abstraction)
-    };
     Ok(VerifyOptions {
         threads: options.threads,
         limits: options.limits.clone(),
