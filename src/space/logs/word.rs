@@ -314,7 +314,7 @@ mod tests {
                 }
             }
         }
-        assert!(within > all.len() && within < all.len() * all.len() / 2);
+        assert!(within > all.len() && within < all.len() * all.len());
     }
 
     #[test]
