@@ -8,7 +8,7 @@
 
 use crate::limits::{Limits, Monitor, StopReason, Watch};
 use crate::memory::Entry;
-use crate::memory::step::{Effect, Stepper};
+use crate::memory::step::{At, Config, Effect, Stepper};
 use crate::property::Violation;
 use crate::space::{OwnStep, OwnSteps, Snapshot, Trace, TraceStep};
 use ahash::AHashSet;
@@ -107,11 +107,9 @@ pub fn follow(
         let follows = |step: &TraceStep| {
             is_flush(step)
                 || own.get(taken).is_some_and(|wanted| {
-                    let next = (&step.step.next, &wanted.next);
                     step.process == wanted.process
                         && step.step.path[..] == wanted.path[..]
-                        && next.0.at == next.1.at
-                        && next.0.locals == next.1.locals
+                        && arrives(&step.step.next, &wanted.next)
                 })
         };
         // The program's own step is tried first: it is popped last in, first out.
@@ -124,6 +122,15 @@ pub fn follow(
         open.push(moves.into_iter().map(Some).collect());
     }
     Concrete::Spurious
+}
+
+/// Whether a process arrives where it should. Where statements failed is not compared: the
+/// steps may come from another process with the same code, whose text is elsewhere.
+fn arrives(config: &Config, wanted: &Config) -> bool {
+    match (config.at, wanted.at) {
+        (At::Failed(_), At::Failed(_)) => true,
+        (at, wanted_at) => at == wanted_at && config.locals == wanted.locals,
+    }
 }
 
 /// Roughly the memory that a step and the state behind it take, what that state shares with

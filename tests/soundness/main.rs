@@ -6,6 +6,7 @@ mod explorer;
 mod large;
 mod limits;
 mod litmus;
+mod logs;
 mod merging;
 mod oracle;
 mod sets;

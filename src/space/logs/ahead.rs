@@ -82,10 +82,14 @@ impl Rules<'_> {
         watch: &Watch,
     ) -> Result<Vec<Ahead>, StopReason> {
         let is_ahead = !now.own.is_empty();
+        let pending = is_ahead || !now.member.queues.is_empty();
         let outline = self.outline(now.member.config, watch)?;
         let mut all = Vec::new();
-        for step in outline.iter().filter(|step| !step.fenced) {
+        for step in outline.iter().filter(|step| !(step.fenced && pending)) {
             let mut next = now.clone();
+            if step.fenced {
+                next.member.log = next.member.log.fenced();
+            }
             let mut add = |rules: &mut Self, config: &Config, next: Ahead| {
                 let config = rules.config_id(config.clone());
                 let member = Member {
@@ -102,6 +106,7 @@ impl Rules<'_> {
                 }
                 Act::Fence(FenceKind::StoreStore, step) => {
                     if self.model() == Model::Pso {
+                        next.delayed |= next.member.delays_loads();
                         for (place, queue) in std::mem::take(&mut next.member.queues) {
                             next.store(place, queue.newest());
                         }

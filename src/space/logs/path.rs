@@ -37,6 +37,9 @@ pub struct OwnStep {
 /// Nodes of one process before it is given up.
 const MOST_NODES: usize = 200_000;
 
+/// Roughly the memory that a node takes.
+const NODE_BYTES: u64 = 400;
+
 /// The changes that lead to a state.
 struct History {
     changes: Vec<(ProcessId, Change)>,
@@ -183,7 +186,7 @@ impl LogSearch<'_> {
         });
         let mut layer: Layer = begin.collect();
         let mut layers: Vec<Layer> = Vec::new();
-        let mut nodes = 0;
+        let mut done = 0;
         for time in 0..=last {
             let walk = Walk {
                 process,
@@ -194,8 +197,8 @@ impl LogSearch<'_> {
             let mut next = 0;
             while let Some((node, _)) = layer.get_index(next) {
                 let node = node.clone();
-                nodes += 1;
-                if nodes > MOST_NODES {
+                budget.bytes += NODE_BYTES;
+                if done + layer.len() + behind.len() > MOST_NODES {
                     return Ok(None);
                 }
                 let change = history.changes.get(time);
@@ -219,6 +222,7 @@ impl LogSearch<'_> {
                 }
                 next += 1;
             }
+            done += layer.len();
             layers.push(std::mem::replace(&mut layer, behind));
         }
         let is_wanted = |node: &Node| {
@@ -349,6 +353,7 @@ impl Walk<'_> {
                 let passes = match (kind, rules.model()) {
                     (FenceKind::Full, _) => next.fence(),
                     (FenceKind::StoreStore, Model::Pso) if !next.queues.is_empty() => {
+                        next.delayed |= next.delays_loads();
                         for (place, queue) in std::mem::take(&mut next.queues) {
                             next.run_ahead(place, queue[queue.len() - 1].0);
                         }
@@ -356,8 +361,10 @@ impl Walk<'_> {
                     }
                     (FenceKind::StoreStore, _) => true,
                     (FenceKind::StoreLoad, _) => {
-                        next.delay_loads();
-                        true
+                        for next in self.delayed(next) {
+                            add(rules, &step.next, next, Vec::new());
+                        }
+                        return Ok(());
                     }
                 };
                 if passes {
@@ -476,6 +483,38 @@ impl Walk<'_> {
         all
     }
 
+    /// The stores to a place that can still change memory, and one that lands unseen.
+    fn most_queued(&self, place: PlaceId) -> usize {
+        let later = self.history.changes[self.time..].iter();
+        let own = later.filter(|(writer, change)| {
+            *writer == self.process && change.iter().any(|(other, _)| *other == place)
+        });
+        1 + own.count()
+    }
+
+    /// The nodes after a store-load fence. Of the stores before the fence that came before,
+    /// the last may land unseen right before the next store: loads wait for both now.
+    fn delayed(&self, node: Node) -> Vec<Node> {
+        let mut all = vec![node];
+        for at in 0..all[0].queues.len() {
+            let (place, queue) = &all[0].queues[at];
+            let most = self.most_queued(*place);
+            let early = queue.iter().filter(|(_, early)| *early).count();
+            if 0 < early && early < queue.len() {
+                for mut without in all.clone() {
+                    without.queues[at].1.remove(early - 1);
+                    all.push(without);
+                }
+            }
+            all.retain(|node| node.queues[at].1.len() <= most);
+            if all.is_empty() {
+                break;
+            }
+        }
+        all.iter_mut().for_each(Node::delay_loads);
+        all
+    }
+
     /// The queues after a store. Only as many stores are kept as are still to be seen, and one
     /// that may land unseen right before the next.
     fn enqueued(
@@ -484,11 +523,7 @@ impl Walk<'_> {
         place: PlaceId,
         value: Value,
     ) -> Vec<Vec<(PlaceId, Vec<(Value, bool)>)>> {
-        let later = self.history.changes[self.time..].iter();
-        let own = later.filter(|(writer, change)| {
-            *writer == self.process && change.iter().any(|(other, _)| *other == place)
-        });
-        let most = 1 + own.count();
+        let most = self.most_queued(place);
         let mut longer = node.queues.clone();
         let at = longer.binary_search_by_key(&place, |(place, _)| *place);
         let at = at.unwrap_or_else(|at| {

@@ -192,3 +192,161 @@ fn is_subset<L: Ord>(small: &[L], large: &[L]) -> bool {
         .iter()
         .all(|letter| large.any(|other| other == letter))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a word belongs to an ideal, letter by letter and with every choice.
+    fn holds(atoms: &[Atom<u8>], word: &[u8]) -> bool {
+        let Some((first, rest)) = word.split_first() else {
+            return true;
+        };
+        let Some((atom, behind)) = atoms.split_first() else {
+            return false;
+        };
+        let next = if atom.star { atoms } else { behind };
+        holds(behind, word) || atom.letters.contains(first) && holds(next, rest)
+    }
+
+    /// All words over two letters up to a length.
+    fn words(most: usize) -> Vec<Vec<u8>> {
+        let mut all = vec![Vec::new()];
+        let mut from = 0;
+        for _ in 0..most {
+            for at in from..all.len() {
+                for letter in 0..2 {
+                    let mut longer: Vec<u8> = all[at].clone();
+                    longer.push(letter);
+                    all.push(longer);
+                }
+            }
+            from = all.len() - (1 << all[all.len() - 1].len());
+        }
+        all
+    }
+
+    /// All sequences of so many atoms over two letters, as they are.
+    fn sequences(most: usize) -> Vec<Vec<Atom<u8>>> {
+        let atoms = [
+            Atom::once(0),
+            Atom::once(1),
+            Atom::star(vec![0]),
+            Atom::star(vec![1]),
+            Atom::star(vec![1, 0]),
+        ];
+        let mut all = vec![Vec::new()];
+        let mut from = 0;
+        for _ in 0..most {
+            let to = all.len();
+            for at in from..to {
+                for atom in &atoms {
+                    let mut longer = all[at].clone();
+                    longer.push(atom.clone());
+                    all.push(longer);
+                }
+            }
+            from = to;
+        }
+        all
+    }
+
+    fn pushed(atoms: &[Atom<u8>]) -> Word<u8> {
+        let mut word = Word::default();
+        for atom in atoms {
+            word.push(atom.clone());
+        }
+        word
+    }
+
+    /// A word of an ideal that no other ideal with so many atoms holds unless it holds all.
+    fn witness(ideal: &Word<u8>, most: usize) -> Vec<u8> {
+        let parts = ideal.0.iter().map(|atom| match atom.star {
+            true => atom.letters.repeat(most + 1),
+            false => atom.letters.to_vec(),
+        });
+        parts.collect::<Vec<_>>().concat()
+    }
+
+    #[test]
+    fn words_stand_for_what_was_pushed() {
+        let words = words(6);
+        assert_eq!(words.len(), 127);
+        for atoms in sequences(3) {
+            let word = pushed(&atoms);
+            for sample in &words {
+                assert_eq!(holds(&atoms, sample), holds(&word.0, sample), "{atoms:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn behind_an_atom_is_what_may_follow_it() {
+        let words = words(4);
+        for atoms in sequences(3) {
+            let word = pushed(&atoms);
+            for at in 0..word.0.len() {
+                let left = word.behind(at);
+                let from = if word.0[at].star { at } else { at + 1 };
+                for sample in &words {
+                    assert_eq!(holds(&left.0, sample), holds(&word.0[from..], sample));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_is_within_another_if_all_its_words_are() {
+        let samples = words(6);
+        let all = sequences(3);
+        let mut within = 0;
+        for small in &all {
+            let small = pushed(small);
+            let witness = witness(&small, 3);
+            for large in &all {
+                let large = pushed(large);
+                let inside = small.is_within(&large);
+                assert_eq!(inside, holds(&large.0, &witness), "{small:?} {large:?}");
+                if inside {
+                    within += 1;
+                    let mut own = samples.iter().filter(|sample| holds(&small.0, sample));
+                    assert!(own.all(|sample| holds(&large.0, sample)));
+                }
+            }
+        }
+        assert!(within > all.len() && within < all.len() * all.len() / 2);
+    }
+
+    #[test]
+    fn widening_adds_words_and_stays_within_short_words() {
+        let short = sequences(2);
+        for atoms in sequences(5) {
+            let word = pushed(&atoms);
+            for most in 1..=3 {
+                let mut wide = word.clone();
+                wide.widen(most);
+                assert!(word.is_within(&wide), "{word:?} {wide:?}");
+                let mut again = wide.clone();
+                again.widen(most);
+                assert_eq!(again, wide, "{word:?}");
+                for large in short.iter().filter(|large| large.len() < most) {
+                    let large = pushed(large);
+                    let stays = !word.is_within(&large) || wide.is_within(&large);
+                    assert!(stays, "{word:?} {wide:?} {large:?}, {most}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn trimmed_words_end_with_another_letter() {
+        for atoms in sequences(3) {
+            let word = pushed(&atoms);
+            let mut trimmed = word.clone();
+            trimmed.trim(&[1]);
+            let mut back = trimmed.clone();
+            back.push(Atom::star(vec![1]));
+            assert!(trimmed.is_within(&word) && word.is_within(&back));
+        }
+    }
+}

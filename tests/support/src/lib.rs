@@ -5,6 +5,7 @@ pub mod cases;
 pub mod foreign;
 pub mod oracle;
 pub mod programs;
+pub mod questions;
 pub mod random;
 pub mod templates;
 

@@ -45,6 +45,8 @@ pub enum Violation {
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub states: BTreeSet<Observation>,
+    /// Those of them in which no store is pending.
+    pub quiescent: BTreeSet<Observation>,
     pub violations: BTreeSet<Violation>,
     /// Some store had to wait because its buffer was full.
     pub waited_for_room: bool,
@@ -82,6 +84,7 @@ fn search(ast: &Ast, setup: &Setup, only_nearest: bool) -> (Answer, Option<usize
     let program = Program::new(ast);
     let mut answer = Answer {
         states: BTreeSet::new(),
+        quiescent: BTreeSet::new(),
         violations: BTreeSet::new(),
         waited_for_room: false,
         deadlock: false,
@@ -97,7 +100,11 @@ fn search(ast: &Ast, setup: &Setup, only_nearest: bool) -> (Answer, Option<usize
             if !seen.insert(state.clone()) {
                 continue;
             }
-            answer.states.insert(program.observe(&state));
+            let observed = program.observe(&state);
+            if state.processes.iter().all(|process| process.drained()) {
+                answer.quiescent.insert(observed.clone());
+            }
+            answer.states.insert(observed);
             for violation in program.violated_properties(&state) {
                 answer.violations.insert(violation);
                 nearest = nearest.or(Some(depth));
