@@ -12,10 +12,6 @@ use fencesmith_testing::programs;
 use fencesmith_testing::programs::header::{Answer, Problem, Question};
 use rayon::prelude::*;
 
-/// Too large for a test: `make tables` infers fences for all programs and compares them
-/// with their headers.
-const HEAVY: [(&str, &str); 1] = [("protocol/task-scheduling", "12 million states in a round")];
-
 fn infer(program: &Program, model: Model, place: AllowedGaps) -> Inference {
     let allowed = infer::allowed(program, place).into_iter();
     let costs: Costs = allowed.map(|allowed| allowed.then_some(1)).collect();
@@ -75,12 +71,7 @@ fn wrong(source: &Source, model: Model) -> Option<Problem> {
 
 #[test]
 fn costs_are_as_expected() {
-    let mut names = programs::all();
-    for (heavy, _) in HEAVY {
-        assert!(names.iter().any(|name| name == heavy), "{heavy} is gone");
-    }
-    names.retain(|name| !HEAVY.iter().any(|(heavy, _)| heavy == name));
-    programs::check(&names, |_, source| {
+    programs::check(&programs::all(), |_, source| {
         let models = [Model::Tso, Model::Pso].into_iter();
         models.filter_map(|model| wrong(source, model)).collect()
     });

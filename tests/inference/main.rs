@@ -2,6 +2,7 @@
 //! with them.
 
 mod certificate;
+mod correctness;
 mod exhaustive;
 mod labelling;
 mod refinement;

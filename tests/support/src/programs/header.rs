@@ -228,6 +228,11 @@ fn read_answer(text: &str) -> Result<Answer, String> {
     })
 }
 
+/// View logs as they are tried first.
+const LOGS: Abstraction = Abstraction::Logs {
+    widening: fencesmith::verify::FIRST_WIDENING,
+};
+
 fn read_abs(text: &str) -> Result<Abstraction, String> {
     let unknown = || format!("unknown abstraction '{text}'");
     let k = || {
@@ -237,6 +242,7 @@ fn read_abs(text: &str) -> Result<Abstraction, String> {
     };
     match text.get(..2) {
         _ if text == "set" => Ok(Abstraction::Set),
+        _ if text == "logs" => Ok(LOGS),
         Some("fd") => Ok(Abstraction::Fd { k: k()? }),
         Some("pd") => Ok(Abstraction::Pd { k: k()? }),
         _ => Err(unknown()),
@@ -315,16 +321,20 @@ fn contradictions(header: &Header, words: &[String]) -> Vec<Problem> {
 }
 
 /// What is missing for a program that is correct under a model: FD at the smallest k that
-/// proves it, and at the one before; or some k that does not.
+/// proves it, and at the one before; or some k that does not, and view logs that do.
 fn proof(header: &Header, model: Model, fences: Answer) -> Option<String> {
     let at = |k| Question::Verify(model, Abstraction::Fd { k }, Atomics::DrainPlace);
     let answers =
         |k, answer| find(&header.expected, at(k)).is_some_and(|fact| fact.answer == answer);
     let ks = 0..=fencesmith::verify::MOST_K;
+    let logs = Question::Verify(model, LOGS, Atomics::DrainPlace);
+    let by_logs =
+        find(&header.expected, logs).is_some_and(|fact| fact.answer == Answer::Correct);
     let proved = ks.clone().find(|&k| answers(k, Answer::Correct));
     match (proved, fences) {
         (None, Answer::AtMost(_)) if ks.clone().any(|k| answers(k, Answer::Spurious)) => None,
         (None, Answer::AtMost(_)) => Some(format!("no k at which FD fails under {model}")),
+        (None, _) if by_logs && ks.clone().any(|k| answers(k, Answer::Spurious)) => None,
         (None, _) => Some(format!("no k at which FD proves it under {model}")),
         (Some(_), Answer::AtMost(_)) => Some(format!("FD proves it under {model}")),
         (Some(0), _) => None,
