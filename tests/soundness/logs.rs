@@ -225,7 +225,7 @@ fn by_oracle(text: &str, count: usize, rules: Rules, bounds: &[usize]) -> Option
 
 /// Fences at some places of a text.
 fn some_fences(program: &Program, random: &mut Random) -> Vec<(FenceSite, FenceKind)> {
-    let chance = random.pick(&[0, 0, 15, 40]);
+    let chance = random.pick(&[0, 15, 40]);
     let mut fences = Vec::new();
     for point in &program.points {
         if random.chance(chance) {

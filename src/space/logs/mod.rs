@@ -48,6 +48,7 @@ mod process;
 mod recheck;
 mod rules;
 mod states;
+mod walk;
 mod word;
 
 use super::search::{Coverage, End, Search, Statistics};
