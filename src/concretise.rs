@@ -10,7 +10,7 @@ use crate::limits::{Limits, Monitor, StopReason, Watch};
 use crate::memory::Entry;
 use crate::memory::step::{At, Config, Effect, Stepper};
 use crate::property::Violation;
-use crate::space::{OwnStep, OwnSteps, Snapshot, Trace, TraceStep};
+use crate::space::{OwnStep, OwnSteps, SequentialStates, Snapshot, Trace, TraceStep};
 use ahash::AHashSet;
 
 /// What became of an abstract counterexample.
@@ -36,17 +36,37 @@ pub fn concretise(
     limits: &Limits,
     monitor: &Monitor,
 ) -> Concrete {
+    follow(exact, &own_steps(trace), deadlock, limits, monitor)
+}
+
+/// Looks for an exact execution that follows an abstract trace to a state without pending
+/// stores that is not among these.
+pub fn concretise_out_of(
+    states: &SequentialStates,
+    exact: &Stepper,
+    trace: &Trace,
+    limits: &Limits,
+    monitor: &Monitor,
+) -> Concrete {
+    let wrong = |state: &Snapshot, _: &Watch| {
+        let lacking = states.lack(state).then_some(Violation::NotSequential);
+        Ok(state.violation(exact.program).or(lacking))
+    };
+    follow_to(exact, &own_steps(trace), &wrong, limits, monitor)
+}
+
+/// The steps of processes in a trace.
+fn own_steps(trace: &Trace) -> OwnSteps {
     let own = trace.steps.iter().filter(|step| !is_flush(step));
     let own = own.map(|step| OwnStep {
         process: step.process,
         path: step.step.path[..].into(),
         next: step.step.next.clone(),
     });
-    let own = OwnSteps {
+    OwnSteps {
         initial: trace.initial.clone(),
         steps: own.collect(),
-    };
-    follow(exact, &own, deadlock, limits, monitor)
+    }
 }
 
 fn is_flush(step: &TraceStep) -> bool {
@@ -58,6 +78,19 @@ pub fn follow(
     exact: &Stepper,
     wanted: &OwnSteps,
     deadlock: bool,
+    limits: &Limits,
+    monitor: &Monitor,
+) -> Concrete {
+    let wrong = |state: &Snapshot, watch: &Watch| violation(exact, state, deadlock, watch);
+    follow_to(exact, wanted, &wrong, limits, monitor)
+}
+
+/// Looks for an exact execution in which processes take these steps and whose last state is
+/// wrong.
+fn follow_to(
+    exact: &Stepper,
+    wanted: &OwnSteps,
+    wrong: &dyn Fn(&Snapshot, &Watch) -> Result<Option<Violation>, StopReason>,
     limits: &Limits,
     monitor: &Monitor,
 ) -> Concrete {
@@ -94,7 +127,7 @@ pub fn follow(
         let watch = |more: usize| check(bytes + more as u64);
         let watch = Watch::new(&watch);
         if taken == own.len() {
-            let violation = match violation(exact, state, deadlock, &watch) {
+            let violation = match wrong(state, &watch) {
                 Err(_) => return Concrete::Unknown,
                 Ok(violation) => violation,
             };

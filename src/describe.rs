@@ -104,6 +104,10 @@ pub fn violation(
             };
             (format!("{text}: {how}"), Some(property.span))
         }
+        Violation::NotSequential => {
+            let text = "no store is pending, and sequential consistency does not reach this state";
+            (text.to_string(), None)
+        }
         Violation::Deadlock => {
             let waiting = program.processes.iter().zip(&state.configs);
             let waiting = waiting.filter(|(process, config)| config.at != At::Loc(process.exit));

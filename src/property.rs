@@ -16,6 +16,8 @@ pub enum Violation {
     Undefined(PropertyId, Fault),
     /// No step is possible, and some process has not stopped.
     Deadlock,
+    /// No store is pending, and sequential consistency does not reach the state.
+    NotSequential,
 }
 
 /// A state as properties see it.

@@ -102,6 +102,10 @@ pub struct Verify {
     /// Look for deadlocks, too: states without a step in which some process has not stopped
     #[arg(long)]
     pub deadlock: bool,
+    /// Ask for robustness instead of properties: is every state in which no store is pending
+    /// (control, locals and memory) one that SC reaches, too?
+    #[arg(long, conflicts_with_all = ["deadlock", "full", "save_trace", "certificate"])]
+    pub robust: bool,
     /// Show the counterexample (the default in text output)
     #[arg(long, overrides_with = "no_trace")]
     pub show_trace: bool,

@@ -51,8 +51,20 @@ pub struct Input {
     pub program: Program,
 }
 
-/// Reads and compiles a program in any language.
+/// Reads and compiles a program in any language, which is judged by its properties.
 pub fn program<F>(path: &Path, common: &Common<F>) -> Result<Input, Failure>
+where
+    F: ValueEnum + Send + Sync,
+{
+    program_to_judge(path, common, true)
+}
+
+/// The same; `by_properties` says whether it matters that there are some.
+pub fn program_to_judge<F>(
+    path: &Path,
+    common: &Common<F>,
+    by_properties: bool,
+) -> Result<Input, Failure>
 where
     F: ValueEnum + Send + Sync,
 {
@@ -68,7 +80,8 @@ where
         .and_then(|ast| resolve(&ast).map(|symbols| (lower(&ast, &symbols), ast)));
     match compiled {
         Ok((program, ast)) => {
-            if format == Format::Trencher && common.forbid.is_empty() && !common.quiet {
+            let forbids_nothing = format == Format::Trencher && common.forbid.is_empty();
+            if forbids_nothing && by_properties && !common.quiet {
                 print_message("warning: automata have no property; name states with --forbid\n");
             }
             Ok(Input {

@@ -10,6 +10,7 @@ use crate::fences;
 use crate::limits::Limits;
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::{PointSet, Program};
+use crate::property;
 use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};
 use crate::report::text;
 use crate::report::verify::VerifyReport;
@@ -34,7 +35,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             "--certificate needs a single --model, and no --search",
         ));
     }
-    let input = input::program(&args.file, &args.common)?;
+    let input = input::program_to_judge(&args.file, &args.common, !args.robust)?;
     let (source, whole) = (input.source, input.program);
     let fences = fence_set(args, &source, &whole)?;
     let program = whole.fenced(&fences);
@@ -53,6 +54,9 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             text: text.to_string(),
             help: Some(help.to_string()),
         });
+    }
+    if args.robust {
+        refuse_under_robust(abstraction, args.search)?;
     }
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
@@ -73,6 +77,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             symmetry: !args.no_symmetry,
             full: args.full,
             deadlock: args.deadlock,
+            robust: args.robust,
             correct_under_sc: false,
             threads: args.common.thread_count(),
             limits: limits(&args.common),
@@ -122,6 +127,26 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     }
     failures.extend(saved.and_then(Result::err));
     Ok(conclude(exit, &failures))
+}
+
+/// Refuses what cannot answer a question of robustness.
+pub fn refuse_under_robust(abstraction: Abstraction, search: SearchKind) -> Result<(), Failure> {
+    use AbstractionKind::{Exact, Fd, Logs, Pd, Set};
+    let (text, help) = match (abstraction.kind(), search) {
+        (kind @ (Pd | Logs), _) => (
+            format!("--robust does not go with --abs {kind}"),
+            "single states are compared with those of SC: use fd, set or exact",
+        ),
+        (Fd | Set | Exact, SearchKind::Sets) => (
+            "--robust does not go with --search sets".to_string(),
+            "single states are compared with those of SC: use --search plain",
+        ),
+        (Fd | Set | Exact, SearchKind::Auto | SearchKind::Plain) => return Ok(()),
+    };
+    Err(Failure::Message {
+        text,
+        help: Some(help.to_string()),
+    })
 }
 
 fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<PointSet, Failure> {
@@ -174,8 +199,13 @@ impl VerifyAnswer<'_> {
         let paint = stdout_paint();
         let statistics = &self.report.answer.statistics;
         let violation = self.report.violation();
+        let violates = self.report.answer.counterexample().map(|it| it.violation);
         let verdict = match self.report.answer.verdict {
+            Verdict::Correct if self.args.robust => paint.good("robust"),
             Verdict::Correct => paint.good("correct"),
+            Verdict::Violated if violates == Some(property::Violation::NotSequential) => {
+                paint.bad("not robust")
+            }
             Verdict::Violated => paint.bad("violated"),
             Verdict::Inconclusive(_) => paint.unsure("inconclusive"),
         };
@@ -228,6 +258,9 @@ impl VerifyAnswer<'_> {
         }
         if self.report.answer.verdict != Verdict::Correct {
             let _ = writeln!(out, "{}", paint.faint(&format!("{work}{}", self.under())));
+        }
+        if self.args.robust {
+            let _ = writeln!(out, "{}", paint.faint(text::ROBUSTNESS));
         }
         out
     }

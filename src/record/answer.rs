@@ -152,6 +152,10 @@ pub struct VerifyConfig {
     pub fuse: bool,
     pub full: bool,
     pub deadlock: bool,
+    /// Whether robustness was asked for instead of properties: that every state without
+    /// pending stores is one of sequential consistency.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub robust: bool,
     pub fences: Vec<String>,
 }
 
@@ -292,6 +296,9 @@ pub struct InferConfig {
     pub place: AllowedGaps,
     pub cost: String,
     pub per_process: bool,
+    /// Whether fences are to make the program robust, whatever its properties.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub robust: bool,
     pub atomics: Atomics,
     pub fuse: bool,
 }

@@ -153,6 +153,7 @@ impl InferReport<'_> {
                 place: self.request.place,
                 cost: self.request.cost.to_string(),
                 per_process: self.request.per_process,
+                robust: self.options.verify.robust,
                 atomics: semantics.atomics,
                 fuse: semantics.fuse,
             },

@@ -38,6 +38,9 @@ impl Paint {
     }
 }
 
+/// What an answer about robustness says, and what it does not.
+pub const ROBUSTNESS: &str = "states without pending stores were compared with those of SC; properties were not looked at, and trace robustness is a stronger notion";
+
 /// A trace as a table: one line a step, with memory and pending stores after it.
 pub fn trace(program: &Program, source: &Source, trace: &Trace, paint: Paint) -> String {
     let mut rows = vec![[

@@ -122,6 +122,7 @@ impl VerifyReport<'_> {
                 fuse: semantics.fuse,
                 full: self.options.full,
                 deadlock: self.options.deadlock,
+                robust: self.options.robust,
                 fences: self.fences.to_vec(),
             },
             outcome: self.answer.verdict.into(),

@@ -2,10 +2,11 @@
 
 use super::intern::{ConfigId, Interner};
 use super::layout::{Layout, OCCUPIED, Overflow, State};
-use super::search::Search;
+use super::search::{Goal, Search};
 use super::trace::Snapshot;
 use crate::limits::{GRACE, Pace, StopReason};
 use crate::program::{PlaceId, Program, Value};
+use crate::property::Violation;
 
 /// What is searched for, and how states are packed.
 #[derive(Clone, Copy)]
@@ -54,6 +55,14 @@ impl<'a> Context<'a> {
         places
             .map(|(place, field)| self.interner.value(PlaceId(place as u32), field.get(state)))
             .collect()
+    }
+
+    /// What is wrong with a state, deadlock aside.
+    pub fn violation(&self, state: &Snapshot) -> Option<Violation> {
+        state.violation(self.program()).or_else(|| {
+            let lacking = matches!(self.search.goal, Goal::Robustness(all) if all.lack(state));
+            lacking.then_some(Violation::NotSequential)
+        })
     }
 
     /// Adds a state to all that were found, unpacked, unless a statement has failed in it.

@@ -8,6 +8,8 @@
 use super::context::Context;
 use super::intern::{ClassId, ConfigId};
 use super::layout::{Field, Layout, State};
+use super::search::Goal;
+use super::sequential::SequentialStates;
 use super::trace::Snapshot;
 use crate::memory::step::At;
 use crate::program::{
@@ -44,6 +46,8 @@ pub struct Judge<'a, const N: usize> {
     /// The properties that are not decided by the summaries of configurations alone.
     general: Vec<PropertyId>,
     has_final: bool,
+    /// States without pending stores must be among these.
+    sequential: Option<&'a SequentialStates>,
     /// The places that the general properties name.
     observed: State<N>,
     /// Whether a general property is violated, by what these properties see.
@@ -74,6 +78,8 @@ struct Summary {
     failed: bool,
     /// It has stopped and its buffers are empty.
     done: bool,
+    /// Its buffers are empty.
+    drained: bool,
     /// For each `mutex` property of [`mutexes`]: whether it is at the label.
     mutexes: u64,
     /// Configurations of one class look the same to the general properties.
@@ -120,6 +126,10 @@ impl<'a, const N: usize> Judge<'a, N> {
             summaries: vec![Vec::new(); program.processes.len()],
             general,
             has_final: program.properties.iter().any(is_final),
+            sequential: match context.search.goal {
+                Goal::Robustness(states) => Some(states),
+                _ => None,
+            },
             observed,
             known: AHashMap::new(),
             key: Vec::new(),
@@ -140,7 +150,7 @@ impl<'a, const N: usize> Judge<'a, N> {
     }
 
     fn examine(&mut self, state: &State<N>) -> Judgement {
-        let (mut failed, mut done) = (false, true);
+        let (mut failed, mut done, mut drained) = (false, true, true);
         let (mut once, mut twice) = (0, 0);
         self.key.clear();
         for process in self.context.program().process_ids() {
@@ -151,6 +161,7 @@ impl<'a, const N: usize> Judge<'a, N> {
             };
             failed |= summary.failed;
             done &= summary.done;
+            drained &= summary.drained;
             twice |= once & summary.mutexes;
             once |= summary.mutexes;
             self.key.push(u64::from(summary.class.0));
@@ -158,6 +169,8 @@ impl<'a, const N: usize> Judge<'a, N> {
         if failed {
             Judgement::Failure
         } else if twice != 0 || !self.general.is_empty() && self.general_violation(state) {
+            Judgement::Violation
+        } else if drained && self.lacks(state) {
             Judgement::Violation
         } else if !done {
             Judgement::Fine
@@ -168,9 +181,15 @@ impl<'a, const N: usize> Judge<'a, N> {
         }
     }
 
+    /// Sequential consistency would have to reach the state, and does not.
+    fn lacks(&self, state: &State<N>) -> bool {
+        let sequential = self.sequential;
+        sequential.is_some_and(|sequential| sequential.lack(&self.unpack(state)))
+    }
+
     /// What exactly is wrong with a state, deadlock aside.
     pub fn violation(&self, state: &State<N>) -> Option<Violation> {
-        self.unpack(state).violation(self.context.program())
+        self.context.violation(&self.unpack(state))
     }
 
     /// Every process has stopped and every buffer is empty.
@@ -204,7 +223,8 @@ impl<'a, const N: usize> Judge<'a, N> {
     #[cold]
     fn add_summary(&mut self, process: ProcessId, id: ConfigId) -> Summary {
         let summary = self.summary(process, id);
-        let weight = match summary.failed || !self.general.is_empty() {
+        let alone = summary.failed || !self.general.is_empty() || self.sequential.is_some();
+        let weight = match alone {
             false if !summary.done && summary.mutexes == 0 => HARMLESS,
             false => ONE_OF_TWO,
             true => EXAMINE,
@@ -230,6 +250,7 @@ impl<'a, const N: usize> Judge<'a, N> {
         Summary {
             failed: matches!(config.at, At::Failed(_)),
             done: property::is_done(&config, automaton.exit),
+            drained: config.buffers.is_empty(),
             mutexes: mutexes.fold(0, |bits, (index, _)| bits | 1 << index),
             class: match self.general.is_empty() {
                 true => ClassId(0),

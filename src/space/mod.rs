@@ -25,6 +25,7 @@ mod merging;
 mod path;
 mod pool;
 mod search;
+mod sequential;
 mod sets;
 mod shared;
 mod slots;
@@ -39,6 +40,7 @@ pub use logs::{
 pub use search::{
     Coverage, End, Exploration, Goal, Scope, Search, Statistics, explore, label_states,
 };
+pub use sequential::SequentialStates;
 pub use sets::{SetOptions, explore as explore_sets};
 pub use successors::{Tag, Tagger};
 pub use trace::{Snapshot, Trace, TraceStep};

@@ -50,7 +50,7 @@ pub fn shortest<V: Visited<N>, const N: usize>(
     }
     ahead.reverse();
     let trace = walk(context, visited, workers.first(), &ahead)?;
-    let violation = trace.last().violation(context.program());
+    let violation = context.violation(trace.last());
     Ok((violation.unwrap_or(Violation::Deadlock), trace))
 }
 

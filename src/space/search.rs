@@ -4,6 +4,7 @@ use super::avoid::{self, Labels};
 use super::context::Context;
 use super::intern::Interner;
 use super::layout::Overflow;
+use super::sequential::SequentialStates;
 use super::successors::Tagger;
 use super::trace::{Snapshot, Trace};
 use super::{breadth, merging};
@@ -28,6 +29,9 @@ pub struct Search<'a> {
 pub enum Goal<'a> {
     /// A shortest way to a violation; the search ends with the first level that has one.
     FirstViolation,
+    /// The same, where a state without pending stores that sequential consistency does not
+    /// reach is a violation.
+    Robustness(&'a SequentialStates),
     /// The number of states, those behind violations included.
     AllStates,
     /// All states themselves, unpacked.
@@ -165,7 +169,7 @@ pub struct Coverage {
 impl<'a> Goal<'a> {
     /// The search goes on when it has found a violation.
     pub(super) fn goes_on(&self) -> bool {
-        !matches!(self, Goal::FirstViolation)
+        !matches!(self, Goal::FirstViolation | Goal::Robustness(_))
     }
 
     /// The tagger of transitions.

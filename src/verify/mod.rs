@@ -6,6 +6,7 @@
 //! on and what it took; nothing in it assumes how it was found.
 
 mod logs;
+mod robust;
 mod search;
 mod strategy;
 mod turns;
@@ -35,6 +36,9 @@ pub struct VerifyOptions {
     pub full: bool,
     /// Look for deadlocks, too.
     pub deadlock: bool,
+    /// Ask for robustness instead of properties: every state without pending stores is one of
+    /// sequential consistency.
+    pub robust: bool,
     /// The program is known to be correct under sequential consistency.
     pub correct_under_sc: bool,
     /// At least 1.
@@ -57,6 +61,7 @@ impl VerifyOptions {
             symmetry: true,
             full: false,
             deadlock: false,
+            robust: false,
             correct_under_sc: false,
             threads: 1,
             limits: Limits::default(),
@@ -75,7 +80,10 @@ impl VerifyOptions {
 
 /// Verifies a program as its options say.
 pub fn verify(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
-    strategy::answer(program, options, monitor)
+    match options.robust {
+        true => robust::answer(program, options, monitor),
+        false => strategy::answer(program, options, monitor),
+    }
 }
 
 named_enum! {

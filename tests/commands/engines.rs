@@ -511,6 +511,8 @@ fn answers_satisfy_the_schema() {
         ],
         &["infer", &peterson, "--engine", "ordering", "--formula"],
         &["infer", &broken],
+        &["verify", &peterson, "--robust"],
+        &["infer", &peterson, "--robust"],
         &["infer", &peterson, "--max-states", "50"],
         &[
             "infer",

@@ -11,6 +11,7 @@ mod import;
 #[cfg(target_os = "linux")]
 mod memory;
 mod report;
+mod robust;
 mod robustness;
 #[cfg(unix)]
 mod signals;

@@ -9,4 +9,5 @@ mod litmus;
 mod logs;
 mod merging;
 mod oracle;
+mod robust;
 mod sets;

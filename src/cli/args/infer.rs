@@ -43,6 +43,10 @@ pub struct Infer {
     /// Find every minimal placement, up to N of them
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
     pub all: Option<usize>,
+    /// Find the fewest fences that make the program robust, whatever its properties: every
+    /// state in which no store is pending (control, locals and memory) is one that SC reaches
+    #[arg(long, conflicts_with = "certificate")]
+    pub robust: bool,
     /// Place fences in each instance of a template separately
     #[arg(long)]
     pub per_process: bool,

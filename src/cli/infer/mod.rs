@@ -8,7 +8,7 @@ use super::convert::converted;
 use super::input::{self, Input};
 use super::interrupt::Interruptible;
 use super::streams::print;
-use super::verify::{json_text, limits};
+use super::verify::{json_text, limits, refuse_under_robust};
 use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::certificate::certificate;
 use crate::import::Format;
@@ -26,7 +26,7 @@ use std::time::Instant;
 pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     check(args)?;
     check_files(args)?;
-    let input = input::program(&args.file, &args.common)?;
+    let input = input::program_to_judge(&args.file, &args.common, !args.robust)?;
     let source = input.source.clone();
     let program = if args.per_process {
         input.program.per_process()
@@ -34,6 +34,9 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         input.program.clone()
     };
     let (abstraction, strategy) = abstraction(args)?;
+    if args.robust {
+        refuse_under_robust(abstraction, args.search)?;
+    }
     let costs = costs(args, &source, &program)?;
     let searches = Interruptible::new();
     let mut exit = Exit::Fine;
@@ -48,6 +51,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
             },
             strategy,
             search: args.search,
+            robust: args.robust,
             threads: args.common.thread_count(),
             limits: limits(&args.common),
             ..VerifyOptions::new(model, abstraction)
@@ -140,6 +144,11 @@ fn check(args: &args::Infer) -> Result<(), Failure> {
     if args.whole && lazy {
         return Err(Failure::message(
             "--whole goes with --engine points or ordering: the lazy engine labels nothing",
+        ));
+    }
+    if args.robust && !lazy {
+        return Err(Failure::message(
+            "--robust goes with --engine lazy: only that compares states with those of SC",
         ));
     }
     if args.kind_cost.is_some() && args.kinds == KindsName::Full {

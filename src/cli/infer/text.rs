@@ -65,7 +65,7 @@ impl InferAnswer<'_> {
                     true => "",
                     false => "further ",
                 };
-                let correct = paint.good("correct");
+                let correct = paint.good(self.goal());
                 let _ = writeln!(out, "{correct}: no {further}fence is needed");
             }
             Conclusion::Placed(placed) => {
@@ -75,7 +75,7 @@ impl InferAnswer<'_> {
                 } else {
                     "make"
                 };
-                let placed_word = paint.good(&format!("{fences} {verb} it correct"));
+                let placed_word = paint.good(&format!("{fences} {verb} it {}", self.goal()));
                 let optimality = self.optimality().unwrap_or_default();
                 let _ = writeln!(out, "{placed_word} ({optimality})\n");
                 out.push_str(&self.excerpt(&placed.best, paint));
@@ -97,7 +97,18 @@ impl InferAnswer<'_> {
         out.push_str(&self.removable());
         out.push_str(&self.formula());
         let _ = writeln!(out, "{}", paint.faint(&work));
+        if self.args.robust {
+            let _ = writeln!(out, "{}", paint.faint(text::ROBUSTNESS));
+        }
         out
+    }
+
+    /// What the program should be.
+    fn goal(&self) -> &'static str {
+        match self.args.robust {
+            true => "robust",
+            false => "correct",
+        }
     }
 
     /// The execution that no fence can prevent.
