@@ -36,7 +36,7 @@ const ALGORITHMS: [(&str, usize); 9] = [
 ];
 
 /// Litmus tests with several processes in each part.
-const FAMILIES: [(&str, &[&[usize]]); 7] = [
+pub const FAMILIES: [(&str, &[&[usize]]); 7] = [
     ("iriw", &[&[2, 2, 2, 2], &[3, 3, 3, 4], &[5, 5, 5, 5]]),
     ("isa2", &[&[2, 2, 2], &[3, 4, 4], &[6, 7, 7]]),
     ("lb", &[&[3, 3], &[6, 6], &[10, 10]]),
@@ -118,7 +118,7 @@ pub fn files(root: &Path) -> Result<Vec<(String, String)>, Box<dyn Error>> {
 }
 
 /// A program with other constants.
-fn instance(
+pub fn instance(
     name: &str,
     text: &str,
     constants: &[(&str, usize)],

@@ -1,6 +1,7 @@
 //! Regenerates the tables in `results/`: `make tables`, or `make tables ONLY=table2` for one.
 
 mod compare;
+mod complete;
 mod cpu;
 mod growth;
 mod optimal;
@@ -39,6 +40,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (name, text) in compare::files(root)? {
             write(name, &text)?;
         }
+    }
+    if wanted("complete") {
+        write("complete.md", &complete::markdown(root)?)?;
     }
     if wanted("growth") {
         std::fs::create_dir_all(results.join("plots"))?;
@@ -89,6 +93,7 @@ fn readme() -> Result<String, Box<dyn Error>> {
          took to find it |\n\
          | [suite.md](suite.md) | the same, one line a program, beside the size of the program \
          and what was published about it |\n\
+         | [complete.md](complete.md) | which engine decides which program, and what that takes |\n\
          | [growth.md](growth.md) | states and time against the number of processes, with and \
          without each reduction |\n\
          | [performance.md](performance.md) | speed and memory, as measured by `make bench` and \

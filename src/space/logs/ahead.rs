@@ -82,18 +82,18 @@ impl Rules<'_> {
         watch: &Watch,
     ) -> Result<Vec<Ahead>, StopReason> {
         let is_ahead = !now.own.is_empty();
-        let pending = is_ahead || !now.member.queues.is_empty();
         let outline = self.outline(now.member.config, watch)?;
         let mut all = Vec::new();
-        for step in outline.iter().filter(|step| !(step.fenced && pending)) {
-            let mut next = now.clone();
-            if step.fenced {
-                next.member.log = next.member.log.fenced();
+        for step in outline.iter() {
+            if !self.passes(&now.member, step) {
+                continue;
             }
+            let mut next = now.clone();
             let mut add = |rules: &mut Self, config: &Config, next: Ahead| {
                 let config = rules.config_id(config.clone());
                 let member = Member {
                     config,
+                    drained: false,
                     ..next.member
                 };
                 let member = rules.normal(member, &[], memory);

@@ -39,6 +39,8 @@ pub struct InvariantProcess {
 #[serde(deny_unknown_fields)]
 pub struct InvariantMember {
     pub config: u32,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drained: bool,
     /// Sets of snapshots, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Vec<u32>>,
@@ -165,6 +167,7 @@ impl Writer {
         let moments = moments.collect();
         let written = InvariantMember {
             config: self.config(rules, member.config),
+            drained: member.drained,
             moments,
             behind_store: member.log.behind_store,
             queues: member.queues.iter().map(queue).collect(),
@@ -254,6 +257,7 @@ impl InvariantProcess {
             }
             members.push(Member {
                 config: *get(&configs, member.config)?,
+                drained: member.drained,
                 log: Log {
                     moments,
                     behind_store: member.behind_store,

@@ -16,6 +16,9 @@ ids!(
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Member {
     pub config: ConfigId,
+    /// It has passed the fence before its next instruction, which is one step with it: at some
+    /// moment all of its stores were in memory. The log begins there.
+    pub drained: bool,
     pub log: Log,
     /// By place, in order; none is empty.
     pub queues: Vec<(PlaceId, Queue)>,
@@ -52,6 +55,7 @@ impl Member {
     /// Whatever this one can do, the other can do as well.
     pub fn is_within(&self, other: &Member) -> bool {
         self.config == other.config
+            && self.drained == other.drained
             && self.log.is_within(&other.log)
             && self.queues.len() == other.queues.len()
             && self

@@ -16,15 +16,28 @@
 //! ```
 //!
 //! The rules ([`rules`]):
-//! - *load*: the value of some moment of the log or of the present; earlier moments are gone;
+//! - *load*: the value of the present, or of a moment of the log if a store of the process
+//!   landed later than that: in an execution the load was issued while the store was in the
+//!   buffer. Earlier moments are gone then;
 //! - *store*, TSO: memory changes; at all moments of its log the process finds its own value,
 //!   which is what it would find in its buffer until the store has left it; for every other
 //!   process the moment before becomes one of the past;
-//! - *fence*: only moments behind the last own store are left;
-//! - *update*, *atomic*: at the present; the log is empty then;
+//! - *fence*, *update*, *atomic*: at the present; the log is empty then;
 //! - PSO: stores wait in a queue for each place, as in the exact model, since those to
 //!   different places may pass each other. A store-store fence waits for the queues; the
 //!   loads behind it may still look at the past.
+//!
+//! Why this is exact. Take an execution and run each instruction at the time at which it
+//! happens in it, but not before all earlier stores of its process have landed, and a store when
+//! it lands. A load, a fence or an update that is not put off by this finds the present. A load
+//! that is put off is behind a store that lands after it was issued, and looks at a moment before
+//! that. Fences and updates wait for earlier stores in the execution as well, so they are
+//! never put off. Conversely, issue each instruction at the moment that its process looks at, and
+//! let stores leave the buffer when they land. Joint control states are the same, because a
+//! process may always wait; properties that look at memory need more ([`ahead`]). A moment
+//! matters only if something behind the next store may look at it, so a process that is
+//! about to load, or that passes a fence next, keeps none. A fence that is one step with the
+//! store behind it is passed earlier than the store lands: moments count from there.
 //!
 //! Moments may be skipped, and stores of a queue may land unseen right before the next one:
 //! logs and queues are *lossy*, so what they may hold is a downward-closed set of words, and a

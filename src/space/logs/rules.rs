@@ -42,6 +42,8 @@ struct Relevant {
     now: Vec<bool>,
     /// Behind the next store, if there is no load before it: that would look at the present.
     behind_next_store: Vec<bool>,
+    /// The same if the process has passed the fence before the store.
+    behind_fence: Vec<bool>,
 }
 
 /// An instruction, with the local steps before it.
@@ -112,6 +114,7 @@ impl<'a> Rules<'a> {
         let configs = self.stepper.initial(self.process, watch)?;
         let start = |config| Member {
             config: self.config_id(config),
+            drained: false,
             log: Log::default(),
             queues: Vec::new(),
         };
@@ -199,6 +202,16 @@ impl<'a> Rules<'a> {
             all.push(Moved { writes, member });
         }
         let outline = self.outline(member.config, watch)?;
+        if self.lags && self.may_drain(member) && outline.iter().any(|step| step.fenced) {
+            all.push(Moved {
+                writes: Vec::new(),
+                member: Member {
+                    drained: true,
+                    log: Log::default(),
+                    ..member.clone()
+                },
+            });
+        }
         for step in outline.iter() {
             self.act(member, step, memory, watch, &mut all)?;
         }
@@ -213,16 +226,17 @@ impl<'a> Rules<'a> {
         watch: &Watch,
         all: &mut Vec<Moved>,
     ) -> Result<(), StopReason> {
-        let mut from = member.clone();
-        if step.fenced {
-            if !from.queues.is_empty() {
-                return Ok(());
-            }
-            from.log = Log::default();
+        if !self.passes(member, step) {
+            return Ok(());
         }
+        let mut from = member.clone();
         let mut add = |rules: &mut Self, writes: Change, next: Config, member: Member| {
             let config = rules.config_id(next);
-            let member = Member { config, ..member };
+            let member = Member {
+                config,
+                drained: false,
+                ..member
+            };
             let member = rules.normal(member, &writes, memory);
             all.push(Moved { writes, member });
         };
@@ -286,6 +300,21 @@ impl<'a> Rules<'a> {
             }
         }
         Ok(())
+    }
+
+    /// It can pass the fence before its next instruction now.
+    fn may_drain(&self, member: &Member) -> bool {
+        member.queues.is_empty() && !member.drained
+    }
+
+    /// Whether a member can take a step as far as fences on the way are concerned. One that has
+    /// passed a fence takes no other steps.
+    pub fn passes(&self, member: &Member, step: &Move) -> bool {
+        match (step.fenced, self.lags) {
+            (true, true) => member.drained,
+            (true, false) => member.queues.is_empty(),
+            (false, _) => !member.drained,
+        }
     }
 
     /// Steps directly on memory: the process is at the present.
@@ -354,6 +383,7 @@ impl<'a> Rules<'a> {
         memory: &dyn Fn(PlaceId) -> Value,
     ) -> Member {
         member.config = config;
+        member.drained = false;
         if !self.lags {
             return member;
         }
@@ -404,7 +434,7 @@ impl<'a> Rules<'a> {
         let mut member = member.clone();
         if self.lags {
             let relevant = self.relevant_at(member.config);
-            let seen = self.snapshot(relevant.places(&member.log), before);
+            let seen = self.snapshot(relevant.places(&member), before);
             member.log.moments.push(Atom::star(vec![seen]));
         }
         self.normal(member, &[], now)
@@ -439,7 +469,7 @@ impl<'a> Rules<'a> {
         }
         let relevant = self.relevant_at(member.config);
         member.log.behind_store &= relevant.now.contains(&true);
-        let places = relevant.places(&member.log);
+        let places = relevant.places(&member);
         if !places.contains(&true) {
             member.log = Log::default();
             return member;
@@ -500,11 +530,12 @@ impl<'a> Rules<'a> {
 }
 
 impl Relevant {
-    /// The places that matter to a log.
-    fn places(&self, log: &Log) -> &[bool] {
-        match log.behind_store {
-            true => &self.now,
-            false => &self.behind_next_store,
+    /// The places that matter to the log of a member.
+    fn places(&self, member: &Member) -> &[bool] {
+        match (member.drained, member.log.behind_store) {
+            (true, _) => &self.behind_fence,
+            (false, true) => &self.now,
+            (false, false) => &self.behind_next_store,
         }
     }
 }
@@ -523,7 +554,8 @@ fn relevant(process: &Process, loaded: &[PlaceId], anywhere: bool) -> Vec<Rc<Rel
     let nothing = vec![false; loaded.len()];
     let nothing = Relevant {
         now: nothing.clone(),
-        behind_next_store: nothing,
+        behind_next_store: nothing.clone(),
+        behind_fence: nothing,
     };
     let add = |all: &mut Vec<bool>, more: &[bool]| {
         all.iter_mut()
@@ -535,12 +567,17 @@ fn relevant(process: &Process, loaded: &[PlaceId], anywhere: bool) -> Vec<Rc<Rel
     while changed {
         changed = false;
         for (at, location) in process.locations.iter().enumerate().rev() {
-            if location.fenced {
-                continue;
-            }
             let mut here = all[at].clone();
             for (_, edge) in process.edges_from(Loc(at as u32)) {
                 let next = &all[edge.to.index()];
+                match &edge.instr {
+                    Instr::Store { .. } => add(&mut here.behind_fence, &next.now),
+                    instr if instr.touches_memory() => {}
+                    _ => add(&mut here.behind_fence, &next.behind_fence),
+                }
+                if location.fenced {
+                    continue;
+                }
                 match &edge.instr {
                     instr if is_present(instr) => continue,
                     Instr::Load { place, .. } => {
@@ -558,7 +595,7 @@ fn relevant(process: &Process, loaded: &[PlaceId], anywhere: bool) -> Vec<Rc<Rel
                 }
                 add(&mut here.now, &next.now);
             }
-            if anywhere {
+            if anywhere && !location.fenced {
                 here.behind_next_store = here.now.clone();
             }
             if here != all[at] {
