@@ -7,8 +7,9 @@
 //! it gets with stores that never land.
 
 use super::member::Member;
+use super::outline::Act;
 use super::process::{ClassSetId, ProcessLogs, SetId, ViewId};
-use super::rules::{Act, Rules};
+use super::rules::Rules;
 use crate::limits::{StopReason, Watch};
 use crate::memory::Model;
 use crate::memory::step::{At, Config};

@@ -20,9 +20,11 @@ pub struct Member {
     /// moment all of its stores were in memory. The log begins there.
     pub drained: bool,
     pub log: Log,
-    /// By place, in order; none is empty.
-    pub queues: Vec<(PlaceId, Queue)>,
+    pub queues: Queues,
 }
+
+/// By place, in order; none is empty.
+pub type Queues = Vec<(PlaceId, Queue)>;
 
 /// The moments that a process can still look at, the present aside. A moment may be looked at
 /// any number of times, or be skipped, so every atom is a star.
@@ -124,7 +126,7 @@ impl Member {
 
     /// Every way in which a store can reach memory: the place, the value, what is left, and
     /// whether it stood before a store-load fence.
-    pub fn flushes(&self) -> Vec<(PlaceId, Value, Vec<(PlaceId, Queue)>, bool)> {
+    pub fn flushes(&self) -> Vec<(PlaceId, Value, Queues, bool)> {
         let mut all = Vec::new();
         for (at, (place, queue)) in self.queues.iter().enumerate() {
             let (channel, early) = match (&queue.early, &queue.late) {

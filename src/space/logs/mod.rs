@@ -56,9 +56,11 @@
 mod ahead;
 mod invariant;
 mod member;
+mod outline;
 mod path;
 mod process;
 mod recheck;
+mod relevant;
 mod rules;
 mod states;
 mod walk;

@@ -4,18 +4,20 @@
 //! and when a store is seen is decided here.
 
 use super::member::{ConfigId, Log, Member, SnapshotId};
+use super::outline::{Act, Move};
+use super::relevant::{Relevant, cells, forget, is_present, relevant};
 use super::word::{Atom, Word};
 use crate::limits::{StopReason, Watch};
 use crate::memory::step::{Approach, At, Config, Step, Stepper};
 use crate::memory::{Atomics, Model};
-use crate::program::{EdgeId, FenceKind, Instr, Loc, PlaceId, PlaceRef, Process, Value};
+use crate::program::{FenceKind, Instr, PlaceId, Process, Value};
 use crate::space::sets::{Change, Interned};
 use std::rc::Rc;
 
 /// The moves of one process.
 pub struct Rules<'a> {
     /// Of sequential consistency.
-    stepper: &'a Stepper<'a>,
+    pub(super) stepper: &'a Stepper<'a>,
     pub process: &'a Process,
     model: Model,
     /// Loads may look at the past.
@@ -31,37 +33,8 @@ pub struct Rules<'a> {
     /// By position: what is still relevant of a log.
     relevant: Vec<Rc<Relevant>>,
     configs: Interned<Config>,
-    outlines: Vec<Option<Rc<[Move]>>>,
+    pub(super) outlines: Vec<Option<Rc<[Move]>>>,
     snapshots: Interned<Box<[Value]>>,
-}
-
-/// What is still relevant of the log of a process at some position: by loaded place, whether it
-/// may be loaded before the process is brought to the present by a fence or an update.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Relevant {
-    now: Vec<bool>,
-    /// Behind the next store, if there is no load before it: that would look at the present.
-    behind_next_store: Vec<bool>,
-    /// The same if the process has passed the fence before the store.
-    behind_fence: Vec<bool>,
-}
-
-/// An instruction, with the local steps before it.
-pub struct Move {
-    pub path: Rc<[EdgeId]>,
-    /// It passes a fence that was placed.
-    pub fenced: bool,
-    pub act: Act,
-}
-
-pub enum Act {
-    /// Nothing that concerns memory.
-    Local(Step),
-    Store(PlaceId, Value, Step),
-    Fence(FenceKind, Step),
-    Load(PlaceId, Approach),
-    Update(PlaceId, Approach),
-    Atomic(Approach),
 }
 
 /// A move of a process: what it writes to memory now, and what it becomes.
@@ -484,142 +457,4 @@ impl<'a> Rules<'a> {
         member.log.moments = moments;
         member
     }
-
-    pub fn outline(&mut self, id: ConfigId, watch: &Watch) -> Result<Rc<[Move]>, StopReason> {
-        if let Some(known) = &self.outlines[id.index()] {
-            return Ok(known.clone());
-        }
-        let outline = self.stepper.outline(self.process, self.config(id), watch)?;
-        let fixed = outline.fixed.into_iter().map(|step| {
-            let last = *step.path.last().expect("nothing is flushed");
-            let failed = matches!(step.next.at, At::Failed(_));
-            let path: Rc<[EdgeId]> = step.path[..].into();
-            let act = match &self.process.edge(last).instr {
-                Instr::Store { .. } if !failed => {
-                    let (place, value) = step.writes[0];
-                    Act::Store(place, value, step)
-                }
-                Instr::Fence(kind) => Act::Fence(*kind, step),
-                _ => Act::Local(step),
-            };
-            (path, act)
-        });
-        let reads = outline.reads.into_iter().map(|(place, approach)| {
-            let path: Rc<[EdgeId]> = approach.path[..].into();
-            let last = *path.last().expect("an approach has a last edge");
-            let act = match &self.process.edge(last).instr {
-                Instr::Update { .. } => Act::Update(place, approach),
-                _ => Act::Load(place, approach),
-            };
-            (path, act)
-        });
-        let atomics = outline.atomics.into_iter().map(|approach| {
-            let path: Rc<[EdgeId]> = approach.path[..].into();
-            (path, Act::Atomic(approach))
-        });
-        let fenced = |id: &EdgeId| self.process.location(self.process.edge(*id).from).fenced;
-        let moves = fixed.chain(reads).chain(atomics).map(|(path, act)| Move {
-            fenced: path.iter().any(fenced),
-            path,
-            act,
-        });
-        let moves: Rc<[Move]> = moves.collect();
-        self.outlines[id.index()] = Some(moves.clone());
-        Ok(moves)
-    }
-}
-
-impl Relevant {
-    /// The places that matter to the log of a member.
-    fn places(&self, member: &Member) -> &[bool] {
-        match (member.drained, member.log.behind_store) {
-            (true, _) => &self.behind_fence,
-            (false, true) => &self.now,
-            (false, false) => &self.behind_next_store,
-        }
-    }
-}
-
-/// Resets what is not looked at.
-fn forget(values: &mut [Value], relevant: &[bool]) {
-    for (value, relevant) in values.iter_mut().zip(relevant) {
-        *value = if *relevant { *value } else { 0 };
-    }
-}
-
-/// By position, what is still relevant of a log: a backward analysis to the least fixed
-/// point. If the past may be looked at `anywhere`, it need not be behind a store, or one may
-/// land at any position.
-fn relevant(process: &Process, loaded: &[PlaceId], anywhere: bool) -> Vec<Rc<Relevant>> {
-    let nothing = vec![false; loaded.len()];
-    let nothing = Relevant {
-        now: nothing.clone(),
-        behind_next_store: nothing.clone(),
-        behind_fence: nothing,
-    };
-    let add = |all: &mut Vec<bool>, more: &[bool]| {
-        all.iter_mut()
-            .zip(more)
-            .for_each(|(all, more)| *all |= more);
-    };
-    let mut all = vec![nothing; process.locations.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (at, location) in process.locations.iter().enumerate().rev() {
-            let mut here = all[at].clone();
-            for (_, edge) in process.edges_from(Loc(at as u32)) {
-                let next = &all[edge.to.index()];
-                match &edge.instr {
-                    Instr::Store { .. } => add(&mut here.behind_fence, &next.now),
-                    instr if instr.touches_memory() => {}
-                    _ => add(&mut here.behind_fence, &next.behind_fence),
-                }
-                if location.fenced {
-                    continue;
-                }
-                match &edge.instr {
-                    instr if is_present(instr) => continue,
-                    Instr::Load { place, .. } => {
-                        for cell in cells(place) {
-                            let at = loaded.binary_search(&cell);
-                            here.now[at.expect("it is loaded")] = true;
-                        }
-                    }
-                    Instr::Store { .. } => {
-                        add(&mut here.behind_next_store, &next.now);
-                    }
-                    _ => {
-                        add(&mut here.behind_next_store, &next.behind_next_store);
-                    }
-                }
-                add(&mut here.now, &next.now);
-            }
-            if anywhere && !location.fenced {
-                here.behind_next_store = here.now.clone();
-            }
-            if here != all[at] {
-                all[at] = here;
-                changed = true;
-            }
-        }
-    }
-    all.into_iter().map(Rc::new).collect()
-}
-
-/// The instruction brings a process to the present.
-fn is_present(instr: &Instr) -> bool {
-    matches!(
-        instr,
-        Instr::Update { .. }
-            | Instr::Atomic(_)
-            | Instr::Fence(FenceKind::Full | FenceKind::StoreLoad)
-    )
-}
-
-/// The places that a reference may mean.
-fn cells(place: &PlaceRef) -> impl Iterator<Item = PlaceId> {
-    let cells = place.cell.as_ref().map_or(1, |(cells, _)| *cells);
-    let first = place.first.0;
-    (first..first + cells).map(PlaceId)
 }

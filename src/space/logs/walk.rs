@@ -1,7 +1,8 @@
 //! How one process moves along a history of changes, without widening.
 
 use super::member::ConfigId;
-use super::rules::{Act, Move, Rules};
+use super::outline::{Act, Move};
+use super::rules::Rules;
 use crate::limits::Watch;
 use crate::memory::step::{Config, Step};
 use crate::memory::{Atomics, Model};
@@ -16,6 +17,9 @@ pub struct History {
     pub memories: Vec<Vec<Value>>,
 }
 
+/// By place: stores that have not landed, and whether loads wait for them.
+type Queues = Vec<(PlaceId, Vec<(Value, bool)>)>;
+
 /// What a process is doing at some time of the history.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Node {
@@ -26,8 +30,8 @@ pub struct Node {
     pub own: Vec<(PlaceId, usize, Value)>,
     /// When its last store landed.
     pub last_own: usize,
-    /// Under PSO, by place: stores that have not landed, and whether loads wait for them.
-    pub queues: Vec<(PlaceId, Vec<(Value, bool)>)>,
+    /// Under PSO.
+    pub queues: Queues,
     /// It has stores that do not land any more.
     pub ahead: bool,
     /// Loads wait for these.
@@ -317,12 +321,7 @@ impl Walk<'_> {
 
     /// The queues after a store. Only as many stores are kept as are still to be seen, and one
     /// that may land unseen right before the next.
-    fn enqueued(
-        &self,
-        node: &Node,
-        place: PlaceId,
-        value: Value,
-    ) -> Vec<Vec<(PlaceId, Vec<(Value, bool)>)>> {
+    fn enqueued(&self, node: &Node, place: PlaceId, value: Value) -> Vec<Queues> {
         let most = self.most_queued(place);
         let mut longer = node.queues.clone();
         let at = longer.binary_search_by_key(&place, |(place, _)| *place);
