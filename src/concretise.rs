@@ -24,6 +24,9 @@ pub enum Concrete {
     Unknown,
 }
 
+/// What is wrong with a state.
+type Wrong<'a> = dyn Fn(&Snapshot, &Watch) -> Result<Option<Violation>, StopReason> + 'a;
+
 /// States to look at before giving up.
 const MOST_STATES: usize = 300_000;
 
@@ -90,7 +93,7 @@ pub fn follow(
 fn follow_to(
     exact: &Stepper,
     wanted: &OwnSteps,
-    wrong: &dyn Fn(&Snapshot, &Watch) -> Result<Option<Violation>, StopReason>,
+    wrong: &Wrong,
     limits: &Limits,
     monitor: &Monitor,
 ) -> Concrete {

@@ -168,9 +168,10 @@ impl<'a, const N: usize> Judge<'a, N> {
         }
         if failed {
             Judgement::Failure
-        } else if twice != 0 || !self.general.is_empty() && self.general_violation(state) {
-            Judgement::Violation
-        } else if drained && self.lacks(state) {
+        } else if twice != 0
+            || !self.general.is_empty() && self.general_violation(state)
+            || drained && self.lacks(state)
+        {
             Judgement::Violation
         } else if !done {
             Judgement::Fine

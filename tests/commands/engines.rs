@@ -479,7 +479,7 @@ fn answers_satisfy_the_schema() {
     let schema = jsonschema::validator_for(&schema).expect("it is a schema");
     let peterson = algorithm("mutex/peterson");
     let broken = algorithm("protocol/producer-consumer-1");
-    let commands: [&[&str]; 10] = [
+    let commands: [&[&str]; 12] = [
         &["verify", &peterson, "--model", "sc,tso,pso"],
         &["verify", &peterson, "--abs", "exact", "--bound", "2"],
         &["verify", &peterson, "--max-states", "50"],
