@@ -169,6 +169,7 @@ fn compare(
                     "{why:?}, but it is {known:?}, {rules:?}\n{}",
                     say()
                 );
+                println!("not decided: {why:?}, {known:?}, {rules:?}\n{}", say());
                 tally.coarse += 1;
             }
         }
