@@ -20,8 +20,20 @@ pub struct Member {
     /// moment all of its stores were in memory. The log begins there.
     pub drained: bool,
     pub log: Log,
-    /// By place, in order; none is empty.
-    pub queues: Vec<(PlaceId, Queue)>,
+    pub queues: Queues,
+}
+
+/// By place, in order; none is empty.
+pub type Queues = Vec<(PlaceId, Queue)>;
+
+/// A store that reaches memory.
+pub struct Flush {
+    pub place: PlaceId,
+    pub value: Value,
+    /// It stood before a store-load fence.
+    pub early: bool,
+    /// What is left.
+    pub queues: Queues,
 }
 
 /// The moments that a process can still look at, the present aside. A moment may be looked at
@@ -122,9 +134,8 @@ impl Member {
         }
     }
 
-    /// Every way in which a store can reach memory: the place, the value, what is left, and
-    /// whether it stood before a store-load fence.
-    pub fn flushes(&self) -> Vec<(PlaceId, Value, Vec<(PlaceId, Queue)>, bool)> {
+    /// Every way in which a store can reach memory.
+    pub fn flushes(&self) -> Vec<Flush> {
         let mut all = Vec::new();
         for (at, (place, queue)) in self.queues.iter().enumerate() {
             let (channel, early) = match (&queue.early, &queue.late) {
@@ -148,7 +159,12 @@ impl Member {
                     true => drop(queues.remove(at)),
                     false => queues[at].1 = queue,
                 }
-                all.push((*place, value, queues, early));
+                all.push(Flush {
+                    place: *place,
+                    value,
+                    early,
+                    queues,
+                });
             }
         }
         all

@@ -56,11 +56,14 @@
 mod ahead;
 mod invariant;
 mod member;
+mod moments;
 mod path;
 mod process;
 mod recheck;
+mod relevant;
 mod rules;
 mod states;
+mod walk;
 mod word;
 
 use super::search::{Coverage, End, Search, Statistics};

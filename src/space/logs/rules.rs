@@ -3,47 +3,36 @@
 //! Its instructions are those of the program under sequential consistency; what a load finds
 //! and when a store is seen is decided here.
 
-use super::member::{ConfigId, Log, Member, SnapshotId};
-use super::word::{Atom, Word};
+use super::member::{ConfigId, Flush, Log, Member, SnapshotId};
+use super::relevant::{Relevant, cells, is_present, relevant};
 use crate::limits::{StopReason, Watch};
 use crate::memory::step::{Approach, At, Config, Step, Stepper};
 use crate::memory::{Atomics, Model};
-use crate::program::{EdgeId, FenceKind, Instr, Loc, PlaceId, PlaceRef, Process, Value};
+use crate::program::{EdgeId, FenceKind, Instr, PlaceId, Process, Value};
 use crate::space::sets::{Change, Interned};
 use std::rc::Rc;
 
 /// The moves of one process.
 pub struct Rules<'a> {
     /// Of sequential consistency.
-    stepper: &'a Stepper<'a>,
+    pub(super) stepper: &'a Stepper<'a>,
     pub process: &'a Process,
-    model: Model,
+    pub(super) model: Model,
     /// Loads may look at the past.
-    lags: bool,
+    pub(super) lags: bool,
     /// Nothing ever brings it to the present. Its loads may then look at the past whether there
     /// is a store before them or not: that adds no behaviour, and keeps the moments in one
     /// word.
-    free: bool,
+    pub(super) free: bool,
     /// So many factors with the same letters in a row become a star.
-    widening: usize,
+    pub(super) widening: usize,
     /// The places that are loaded, in order: what snapshots hold.
-    loaded: Vec<PlaceId>,
+    pub(super) loaded: Vec<PlaceId>,
     /// By position: what is still relevant of a log.
-    relevant: Vec<Rc<Relevant>>,
-    configs: Interned<Config>,
-    outlines: Vec<Option<Rc<[Move]>>>,
-    snapshots: Interned<Box<[Value]>>,
-}
-
-/// What is still relevant of the log of a process at some position: by loaded place, whether it
-/// may be loaded before the process is brought to the present by a fence or an update.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Relevant {
-    now: Vec<bool>,
-    /// Behind the next store, if there is no load before it: that would look at the present.
-    behind_next_store: Vec<bool>,
-    /// The same if the process has passed the fence before the store.
-    behind_fence: Vec<bool>,
+    pub(super) relevant: Vec<Rc<Relevant>>,
+    pub(super) configs: Interned<Config>,
+    pub(super) outlines: Vec<Option<Rc<[Move]>>>,
+    pub(super) snapshots: Interned<Box<[Value]>>,
 }
 
 /// An instruction, with the local steps before it.
@@ -187,7 +176,13 @@ impl<'a> Rules<'a> {
         watch: &Watch,
     ) -> Result<Vec<Moved>, StopReason> {
         let mut all = Vec::new();
-        for (place, value, queues, early) in member.flushes() {
+        for flush in member.flushes() {
+            let Flush {
+                place,
+                value,
+                early,
+                queues,
+            } = flush;
             let landed = Member {
                 queues,
                 ..member.clone()
@@ -338,153 +333,6 @@ impl<'a> Rules<'a> {
         Ok(())
     }
 
-    /// What a load of a place can find, each value with the log of the first moment that has
-    /// it: from a later one less can be seen.
-    pub fn readings(
-        &self,
-        member: &Member,
-        place: PlaceId,
-        memory: &dyn Fn(PlaceId) -> Value,
-    ) -> Vec<(Value, Log)> {
-        if let Some(queue) = member.queue(place) {
-            return vec![(queue.newest(), member.log.clone())];
-        }
-        let mut all: Vec<(Value, Log)> = Vec::new();
-        let mut add = |value: Value, log: &dyn Fn() -> Log| {
-            if all.iter().all(|(known, _)| *known != value) {
-                all.push((value, log()));
-            }
-        };
-        let log = &member.log;
-        let column = self.loaded.binary_search(&place);
-        let column = column.expect("snapshots hold what is loaded");
-        let value = |snapshot: &SnapshotId| self.snapshots[snapshot.index()][column];
-        let past = log.moments.atoms().iter().enumerate();
-        for (at, atom) in past.filter(|_| log.behind_store || self.free) {
-            for snapshot in atom.letters() {
-                add(value(snapshot), &|| Log {
-                    moments: log.moments.behind(at),
-                    ..log.clone()
-                });
-            }
-        }
-        add(memory(place), &Log::default);
-        all
-    }
-
-    /// A store of the process reaches memory. At all moments before, the process finds what it
-    /// stored. Loads that look at a moment that is like the present can look at the present.
-    fn landed(
-        &mut self,
-        mut member: Member,
-        config: ConfigId,
-        place: PlaceId,
-        value: Value,
-        memory: &dyn Fn(PlaceId) -> Value,
-    ) -> Member {
-        member.config = config;
-        member.drained = false;
-        if !self.lags {
-            return member;
-        }
-        let column = self.loaded.binary_search(&place);
-        let relevant = self.relevant_at(config);
-        let mut moments = self.rewritten(&member.log.moments, |values| {
-            if let Ok(column) = column {
-                values[column] = value;
-            }
-            forget(values, &relevant.now);
-        });
-        let present = self.snapshot(&relevant.now, &|other| match other == place {
-            true => value,
-            false => memory(other),
-        });
-        moments.trim(&[present]);
-        member.log = Log {
-            behind_store: !moments.is_empty() && !self.free,
-            moments,
-        };
-        member
-    }
-
-    fn rewritten(
-        &mut self,
-        word: &Word<SnapshotId>,
-        change: impl Fn(&mut [Value]),
-    ) -> Word<SnapshotId> {
-        let mut atoms = Word::default();
-        for atom in word.atoms() {
-            let letters = atom.letters().iter().map(|&old| {
-                let mut values = self.snapshots[old.index()].clone();
-                change(&mut values);
-                SnapshotId(self.snapshots.insert_full(values).0 as u32)
-            });
-            atoms.push(Atom::star(letters.collect()));
-        }
-        atoms
-    }
-
-    /// Memory changes: the moment before is one that the process can still look at.
-    pub fn observe(
-        &mut self,
-        member: &Member,
-        before: &dyn Fn(PlaceId) -> Value,
-        now: &dyn Fn(PlaceId) -> Value,
-    ) -> Member {
-        let mut member = member.clone();
-        if self.lags {
-            let relevant = self.relevant_at(member.config);
-            let seen = self.snapshot(relevant.places(&member), before);
-            member.log.moments.push(Atom::star(vec![seen]));
-        }
-        self.normal(member, &[], now)
-    }
-
-    fn relevant_at(&self, config: ConfigId) -> Rc<Relevant> {
-        match self.config(config).at {
-            At::Loc(at) => self.relevant[at.index()].clone(),
-            At::Failed(_) => self.relevant[self.process.exit.index()].clone(),
-        }
-    }
-
-    /// What is seen of memory where only some places are looked at.
-    fn snapshot(&mut self, relevant: &[bool], memory: &dyn Fn(PlaceId) -> Value) -> SnapshotId {
-        let values = self.loaded.iter().map(|&place| memory(place));
-        let mut values: Box<[Value]> = values.collect();
-        forget(&mut values, relevant);
-        SnapshotId(self.snapshots.insert_full(values).0 as u32)
-    }
-
-    /// The same member in its normal form, when memory is as given with some places
-    /// overwritten: without what is not looked at any more, and without moments that are no
-    /// different from the next.
-    pub fn normal(
-        &mut self,
-        mut member: Member,
-        writes: &[(PlaceId, Value)],
-        memory: &dyn Fn(PlaceId) -> Value,
-    ) -> Member {
-        if member.log.is_empty() {
-            return member;
-        }
-        let relevant = self.relevant_at(member.config);
-        member.log.behind_store &= relevant.now.contains(&true);
-        let places = relevant.places(&member);
-        if !places.contains(&true) {
-            member.log = Log::default();
-            return member;
-        }
-        let mut moments = self.rewritten(&member.log.moments, |values| forget(values, places));
-        let present = self.snapshot(places, &|place| {
-            let written = writes.iter().find(|(other, _)| *other == place);
-            written.map_or_else(|| memory(place), |(_, value)| *value)
-        });
-        moments.trim(&[present]);
-        moments.widen(self.widening);
-        member.log.moments = moments;
-        member
-    }
-
     pub fn outline(&mut self, id: ConfigId, watch: &Watch) -> Result<Rc<[Move]>, StopReason> {
         if let Some(known) = &self.outlines[id.index()] {
             return Ok(known.clone());
@@ -527,99 +375,4 @@ impl<'a> Rules<'a> {
         self.outlines[id.index()] = Some(moves.clone());
         Ok(moves)
     }
-}
-
-impl Relevant {
-    /// The places that matter to the log of a member.
-    fn places(&self, member: &Member) -> &[bool] {
-        match (member.drained, member.log.behind_store) {
-            (true, _) => &self.behind_fence,
-            (false, true) => &self.now,
-            (false, false) => &self.behind_next_store,
-        }
-    }
-}
-
-/// Resets what is not looked at.
-fn forget(values: &mut [Value], relevant: &[bool]) {
-    for (value, relevant) in values.iter_mut().zip(relevant) {
-        *value = if *relevant { *value } else { 0 };
-    }
-}
-
-/// By position, what is still relevant of a log: a backward analysis to the least fixed
-/// point. If the past may be looked at `anywhere`, it need not be behind a store, or one may
-/// land at any position.
-fn relevant(process: &Process, loaded: &[PlaceId], anywhere: bool) -> Vec<Rc<Relevant>> {
-    let nothing = vec![false; loaded.len()];
-    let nothing = Relevant {
-        now: nothing.clone(),
-        behind_next_store: nothing.clone(),
-        behind_fence: nothing,
-    };
-    let add = |all: &mut Vec<bool>, more: &[bool]| {
-        all.iter_mut()
-            .zip(more)
-            .for_each(|(all, more)| *all |= more);
-    };
-    let mut all = vec![nothing; process.locations.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (at, location) in process.locations.iter().enumerate().rev() {
-            let mut here = all[at].clone();
-            for (_, edge) in process.edges_from(Loc(at as u32)) {
-                let next = &all[edge.to.index()];
-                match &edge.instr {
-                    Instr::Store { .. } => add(&mut here.behind_fence, &next.now),
-                    instr if instr.touches_memory() => {}
-                    _ => add(&mut here.behind_fence, &next.behind_fence),
-                }
-                if location.fenced {
-                    continue;
-                }
-                match &edge.instr {
-                    instr if is_present(instr) => continue,
-                    Instr::Load { place, .. } => {
-                        for cell in cells(place) {
-                            let at = loaded.binary_search(&cell);
-                            here.now[at.expect("it is loaded")] = true;
-                        }
-                    }
-                    Instr::Store { .. } => {
-                        add(&mut here.behind_next_store, &next.now);
-                    }
-                    _ => {
-                        add(&mut here.behind_next_store, &next.behind_next_store);
-                    }
-                }
-                add(&mut here.now, &next.now);
-            }
-            if anywhere && !location.fenced {
-                here.behind_next_store = here.now.clone();
-            }
-            if here != all[at] {
-                all[at] = here;
-                changed = true;
-            }
-        }
-    }
-    all.into_iter().map(Rc::new).collect()
-}
-
-/// The instruction brings a process to the present.
-fn is_present(instr: &Instr) -> bool {
-    matches!(
-        instr,
-        Instr::Update { .. }
-            | Instr::Atomic(_)
-            | Instr::Fence(FenceKind::Full | FenceKind::StoreLoad)
-    )
-}
-
-/// The places that a reference may mean.
-fn cells(place: &PlaceRef) -> impl Iterator<Item = PlaceId> {
-    let cells = place.cell.as_ref().map_or(1, |(cells, _)| *cells);
-    let first = place.first.0;
-    (first..first + cells).map(PlaceId)
 }
