@@ -140,10 +140,11 @@ fn with(atomics: Atomics, fuse: bool) -> String {
 /// What proves a program.
 fn proof(proof: &ProofBasis) -> String {
     let abstraction = Abstraction::new(proof.abstraction, proof.k);
-    match abstraction.is_logs() {
-        true => format!("{} by {abstraction}", count(proof.states, "set of states")),
-        false => format!("{} by {abstraction}", count(proof.states, "state")),
-    }
+    let states = match abstraction.is_logs() {
+        true => format!("{} of states", count(proof.states, "set")),
+        false => count(proof.states, "state"),
+    };
+    format!("{states} by {abstraction}")
 }
 
 /// What a certificate shows.

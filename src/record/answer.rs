@@ -125,6 +125,9 @@ pub struct VerifyAnswer {
     /// without a trace, or if that was not decided.
     #[serde(default)]
     pub spurious: Option<bool>,
+    /// The violation was found under SC: it is one under every model, and no fence helps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_sc: Option<bool>,
     /// Values of k that were too small.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Tried>,

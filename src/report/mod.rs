@@ -16,7 +16,9 @@ use crate::verify::{MOST_K, Strategy};
 /// is not real has gone beyond k somewhere.
 fn finer(abstraction: Abstraction, strategy: Strategy) -> Option<String> {
     match abstraction {
-        Abstraction::Fd { k } if strategy != Strategy::Fixed && k >= MOST_K => None,
+        Abstraction::Fd { k } if strategy != Strategy::Fixed && k >= MOST_K => {
+            Some("try --abs logs, which decides what no k does".to_string())
+        }
         Abstraction::Fd { k } => Some(format!("try --k {}", k + 1)),
         Abstraction::Pd { .. } | Abstraction::Set => Some("try --abs fd --k auto".to_string()),
         Abstraction::Exact { .. } | Abstraction::Logs { .. } => None,

@@ -138,6 +138,7 @@ impl VerifyReport<'_> {
                 .answer
                 .counterexample()
                 .and_then(|found| found.spurious),
+            under_sc: (self.answer.model != semantics.model).then_some(true),
             tried: self
                 .answer
                 .tried

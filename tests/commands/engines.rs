@@ -454,9 +454,10 @@ fn what_happens_without_a_fence() {
     };
     let real = answer("mutex/peterson", &["--model", "pso"]);
     assert_eq!(outcomes(&real), ["violated", "violated"]);
-    let unreal = answer("protocol/alternating-bit", &["--model", "tso"]);
+    let fd = ["--model", "tso", "--abs", "fd"];
+    let unreal = answer("protocol/alternating-bit", &fd);
     assert!(outcomes(&unreal).iter().all(|word| word == "inconclusive"));
-    let text = infer("protocol/alternating-bit", &["--model", "tso"]).stdout;
+    let text = infer("protocol/alternating-bit", &fd).stdout;
     assert!(text.contains("in the abstraction, "), "{text}");
     let pd = [
         "--abs", "pd", "--k", "2", "--model", "pso", "--paths", "acyclic",

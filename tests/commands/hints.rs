@@ -39,10 +39,16 @@ fn a_finer_abstraction_than_the_one_that_failed() {
 #[test]
 fn no_larger_k_where_refinement_has_ended() {
     let question = ["verify", "-", "--model", "tso", "--no-trace"];
-    let said = inconclusive(run_on(&question, FALLING_IN_A_LOOP, &[]));
+    let fd = [&question[..], &["--abs", "fd"]].concat();
+    let said = inconclusive(run_on(&fd, FALLING_IN_A_LOOP, &[]));
     assert!(said.contains("(tried k = 1 to 8)"), "{said}");
-    assert!(said.contains("; try --abs exact"), "{said}");
+    assert!(said.contains("; try --abs logs"), "{said}");
     assert!(!said.contains("--k"), "{said}");
+    for options in [&[][..], &["--abs", "logs"]] {
+        let ran = run_on(&[&question[..], options].concat(), FALLING_IN_A_LOOP, &[]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(ran.stdout.contains("proved by view logs"), "{ran:?}");
+    }
 }
 
 #[test]
@@ -59,7 +65,11 @@ fn hints_of_inference() {
             &["--k", "0", "--place", "after-store"],
             "; try --place anywhere",
         ),
-        (FALLING_IN_A_LOOP, &[], "where a fence may stand"),
+        (
+            FALLING_IN_A_LOOP,
+            &["--abs", "fd"],
+            "; try --abs logs, which decides what no k does",
+        ),
     ];
     for (text, options, hint) in cases {
         let question = ["infer", "-", "--model", "tso"];

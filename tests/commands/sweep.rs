@@ -263,7 +263,7 @@ fn what_does_not_go_together() {
         ),
         (
             &["sweep", &sb, "--mode", "infer", "--abs", "set"],
-            "--abs fd or pd only",
+            "--abs fd, pd or logs only",
         ),
         (
             &["sweep", &sb, "--engine", "points"],

@@ -7,9 +7,8 @@
 //! it gets with stores that never land.
 
 use super::member::Member;
-use super::outline::Act;
 use super::process::{ClassSetId, ProcessLogs, SetId, ViewId};
-use super::rules::Rules;
+use super::rules::{Act, Rules};
 use crate::limits::{StopReason, Watch};
 use crate::memory::Model;
 use crate::memory::step::{At, Config};

@@ -26,6 +26,16 @@ pub struct Member {
 /// By place, in order; none is empty.
 pub type Queues = Vec<(PlaceId, Queue)>;
 
+/// A store that reaches memory.
+pub struct Flush {
+    pub place: PlaceId,
+    pub value: Value,
+    /// It stood before a store-load fence.
+    pub early: bool,
+    /// What is left.
+    pub queues: Queues,
+}
+
 /// The moments that a process can still look at, the present aside. A moment may be looked at
 /// any number of times, or be skipped, so every atom is a star.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -124,9 +134,8 @@ impl Member {
         }
     }
 
-    /// Every way in which a store can reach memory: the place, the value, what is left, and
-    /// whether it stood before a store-load fence.
-    pub fn flushes(&self) -> Vec<(PlaceId, Value, Queues, bool)> {
+    /// Every way in which a store can reach memory.
+    pub fn flushes(&self) -> Vec<Flush> {
         let mut all = Vec::new();
         for (at, (place, queue)) in self.queues.iter().enumerate() {
             let (channel, early) = match (&queue.early, &queue.late) {
@@ -150,7 +159,12 @@ impl Member {
                     true => drop(queues.remove(at)),
                     false => queues[at].1 = queue,
                 }
-                all.push((*place, value, queues, early));
+                all.push(Flush {
+                    place: *place,
+                    value,
+                    early,
+                    queues,
+                });
             }
         }
         all

@@ -56,7 +56,7 @@
 mod ahead;
 mod invariant;
 mod member;
-mod outline;
+mod moments;
 mod path;
 mod process;
 mod recheck;

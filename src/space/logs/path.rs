@@ -122,7 +122,15 @@ impl LogSearch<'_> {
             rules.start(&Watch::new(&check))?
         };
         let begin = start.into_iter().map(|member| {
-            let node = Node::start(member.config);
+            let node = Node {
+                config: member.config,
+                view: 0,
+                own: Vec::new(),
+                last_own: 0,
+                queues: Vec::new(),
+                ahead: false,
+                delayed: false,
+            };
             let reached = Reached {
                 from: None,
                 taken: None,

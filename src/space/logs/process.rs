@@ -23,8 +23,8 @@ ids!(
     ViewId,
 );
 
-/// A change of memory, empty if there is none, and what the member that made it becomes.
-type Step = (Change, MemberId);
+/// The change of memory that a member makes, empty if there is none, and what it becomes.
+type Next = (Change, MemberId);
 
 /// A change of memory, and what the process may be doing after it made it.
 pub type Landing = (Change, SetId);
@@ -39,7 +39,7 @@ pub struct ProcessLogs<'a> {
     summaries: Vec<Summary>,
     views: Interned<Box<[Value]>>,
     class_sets: Interned<Vec<Class>>,
-    moves: AHashMap<(MemberId, ViewId), Rc<[Step]>>,
+    moves: AHashMap<(MemberId, ViewId), Rc<[Next]>>,
     closures: AHashMap<(SetId, ViewId, ViewId), SetId>,
     landings: AHashMap<(SetId, ViewId), Rc<[Landing]>>,
     within: AHashMap<(SetId, SetId), bool>,
@@ -319,7 +319,7 @@ impl<'a> ProcessLogs<'a> {
         id: MemberId,
         view: ViewId,
         budget: &mut Budget,
-    ) -> Result<Rc<[Step]>, Ended> {
+    ) -> Result<Rc<[Next]>, Ended> {
         if let Some(known) = self.moves.get(&(id, view)) {
             return Ok(known.clone());
         }
@@ -334,7 +334,7 @@ impl<'a> ProcessLogs<'a> {
             change.retain(|(place, value)| memory(*place) != *value);
             moves.push((change, moved.member));
         }
-        let moves: Rc<[Step]> = moves
+        let moves: Rc<[Next]> = moves
             .into_iter()
             .map(|(change, member)| (change, self.member_id(member)))
             .collect();

@@ -1,4 +1,5 @@
-//! What is still relevant of the past, by control position.
+//! What is still relevant of a log: the places that may be looked at before the process is
+//! brought to the present.
 
 use super::member::Member;
 use crate::program::{FenceKind, Instr, Loc, PlaceId, PlaceRef, Process, Value};

@@ -3,14 +3,12 @@
 //! Its instructions are those of the program under sequential consistency; what a load finds
 //! and when a store is seen is decided here.
 
-use super::member::{ConfigId, Log, Member, SnapshotId};
-use super::outline::{Act, Move};
-use super::relevant::{Relevant, cells, forget, is_present, relevant};
-use super::word::{Atom, Word};
+use super::member::{ConfigId, Flush, Log, Member, SnapshotId};
+use super::relevant::{Relevant, cells, is_present, relevant};
 use crate::limits::{StopReason, Watch};
 use crate::memory::step::{Approach, At, Config, Step, Stepper};
 use crate::memory::{Atomics, Model};
-use crate::program::{FenceKind, Instr, PlaceId, Process, Value};
+use crate::program::{EdgeId, FenceKind, Instr, PlaceId, Process, Value};
 use crate::space::sets::{Change, Interned};
 use std::rc::Rc;
 
@@ -19,22 +17,40 @@ pub struct Rules<'a> {
     /// Of sequential consistency.
     pub(super) stepper: &'a Stepper<'a>,
     pub process: &'a Process,
-    model: Model,
+    pub(super) model: Model,
     /// Loads may look at the past.
-    lags: bool,
+    pub(super) lags: bool,
     /// Nothing ever brings it to the present. Its loads may then look at the past whether there
     /// is a store before them or not: that adds no behaviour, and keeps the moments in one
     /// word.
-    free: bool,
+    pub(super) free: bool,
     /// So many factors with the same letters in a row become a star.
-    widening: usize,
+    pub(super) widening: usize,
     /// The places that are loaded, in order: what snapshots hold.
-    loaded: Vec<PlaceId>,
+    pub(super) loaded: Vec<PlaceId>,
     /// By position: what is still relevant of a log.
-    relevant: Vec<Rc<Relevant>>,
-    configs: Interned<Config>,
+    pub(super) relevant: Vec<Rc<Relevant>>,
+    pub(super) configs: Interned<Config>,
     pub(super) outlines: Vec<Option<Rc<[Move]>>>,
-    snapshots: Interned<Box<[Value]>>,
+    pub(super) snapshots: Interned<Box<[Value]>>,
+}
+
+/// An instruction, with the local steps before it.
+pub struct Move {
+    pub path: Rc<[EdgeId]>,
+    /// It passes a fence that was placed.
+    pub fenced: bool,
+    pub act: Act,
+}
+
+pub enum Act {
+    /// Nothing that concerns memory.
+    Local(Step),
+    Store(PlaceId, Value, Step),
+    Fence(FenceKind, Step),
+    Load(PlaceId, Approach),
+    Update(PlaceId, Approach),
+    Atomic(Approach),
 }
 
 /// A move of a process: what it writes to memory now, and what it becomes.
@@ -160,7 +176,13 @@ impl<'a> Rules<'a> {
         watch: &Watch,
     ) -> Result<Vec<Moved>, StopReason> {
         let mut all = Vec::new();
-        for (place, value, queues, early) in member.flushes() {
+        for flush in member.flushes() {
+            let Flush {
+                place,
+                value,
+                early,
+                queues,
+            } = flush;
             let landed = Member {
                 queues,
                 ..member.clone()
@@ -311,150 +333,46 @@ impl<'a> Rules<'a> {
         Ok(())
     }
 
-    /// What a load of a place can find, each value with the log of the first moment that has
-    /// it: from a later one less can be seen.
-    pub fn readings(
-        &self,
-        member: &Member,
-        place: PlaceId,
-        memory: &dyn Fn(PlaceId) -> Value,
-    ) -> Vec<(Value, Log)> {
-        if let Some(queue) = member.queue(place) {
-            return vec![(queue.newest(), member.log.clone())];
+    pub fn outline(&mut self, id: ConfigId, watch: &Watch) -> Result<Rc<[Move]>, StopReason> {
+        if let Some(known) = &self.outlines[id.index()] {
+            return Ok(known.clone());
         }
-        let mut all: Vec<(Value, Log)> = Vec::new();
-        let mut add = |value: Value, log: &dyn Fn() -> Log| {
-            if all.iter().all(|(known, _)| *known != value) {
-                all.push((value, log()));
-            }
-        };
-        let log = &member.log;
-        let column = self.loaded.binary_search(&place);
-        let column = column.expect("snapshots hold what is loaded");
-        let value = |snapshot: &SnapshotId| self.snapshots[snapshot.index()][column];
-        let past = log.moments.atoms().iter().enumerate();
-        for (at, atom) in past.filter(|_| log.behind_store || self.free) {
-            for snapshot in atom.letters() {
-                add(value(snapshot), &|| Log {
-                    moments: log.moments.behind(at),
-                    ..log.clone()
-                });
-            }
-        }
-        add(memory(place), &Log::default);
-        all
-    }
-
-    /// A store of the process reaches memory. At all moments before, the process finds what it
-    /// stored. Loads that look at a moment that is like the present can look at the present.
-    fn landed(
-        &mut self,
-        mut member: Member,
-        config: ConfigId,
-        place: PlaceId,
-        value: Value,
-        memory: &dyn Fn(PlaceId) -> Value,
-    ) -> Member {
-        member.config = config;
-        member.drained = false;
-        if !self.lags {
-            return member;
-        }
-        let column = self.loaded.binary_search(&place);
-        let relevant = self.relevant_at(config);
-        let mut moments = self.rewritten(&member.log.moments, |values| {
-            if let Ok(column) = column {
-                values[column] = value;
-            }
-            forget(values, &relevant.now);
+        let outline = self.stepper.outline(self.process, self.config(id), watch)?;
+        let fixed = outline.fixed.into_iter().map(|step| {
+            let last = *step.path.last().expect("nothing is flushed");
+            let failed = matches!(step.next.at, At::Failed(_));
+            let path: Rc<[EdgeId]> = step.path[..].into();
+            let act = match &self.process.edge(last).instr {
+                Instr::Store { .. } if !failed => {
+                    let (place, value) = step.writes[0];
+                    Act::Store(place, value, step)
+                }
+                Instr::Fence(kind) => Act::Fence(*kind, step),
+                _ => Act::Local(step),
+            };
+            (path, act)
         });
-        let present = self.snapshot(&relevant.now, &|other| match other == place {
-            true => value,
-            false => memory(other),
+        let reads = outline.reads.into_iter().map(|(place, approach)| {
+            let path: Rc<[EdgeId]> = approach.path[..].into();
+            let last = *path.last().expect("an approach has a last edge");
+            let act = match &self.process.edge(last).instr {
+                Instr::Update { .. } => Act::Update(place, approach),
+                _ => Act::Load(place, approach),
+            };
+            (path, act)
         });
-        moments.trim(&[present]);
-        member.log = Log {
-            behind_store: !moments.is_empty() && !self.free,
-            moments,
-        };
-        member
-    }
-
-    fn rewritten(
-        &mut self,
-        word: &Word<SnapshotId>,
-        change: impl Fn(&mut [Value]),
-    ) -> Word<SnapshotId> {
-        let mut atoms = Word::default();
-        for atom in word.atoms() {
-            let letters = atom.letters().iter().map(|&old| {
-                let mut values = self.snapshots[old.index()].clone();
-                change(&mut values);
-                SnapshotId(self.snapshots.insert_full(values).0 as u32)
-            });
-            atoms.push(Atom::star(letters.collect()));
-        }
-        atoms
-    }
-
-    /// Memory changes: the moment before is one that the process can still look at.
-    pub fn observe(
-        &mut self,
-        member: &Member,
-        before: &dyn Fn(PlaceId) -> Value,
-        now: &dyn Fn(PlaceId) -> Value,
-    ) -> Member {
-        let mut member = member.clone();
-        if self.lags {
-            let relevant = self.relevant_at(member.config);
-            let seen = self.snapshot(relevant.places(&member), before);
-            member.log.moments.push(Atom::star(vec![seen]));
-        }
-        self.normal(member, &[], now)
-    }
-
-    fn relevant_at(&self, config: ConfigId) -> Rc<Relevant> {
-        match self.config(config).at {
-            At::Loc(at) => self.relevant[at.index()].clone(),
-            At::Failed(_) => self.relevant[self.process.exit.index()].clone(),
-        }
-    }
-
-    /// What is seen of memory where only some places are looked at.
-    fn snapshot(&mut self, relevant: &[bool], memory: &dyn Fn(PlaceId) -> Value) -> SnapshotId {
-        let values = self.loaded.iter().map(|&place| memory(place));
-        let mut values: Box<[Value]> = values.collect();
-        forget(&mut values, relevant);
-        SnapshotId(self.snapshots.insert_full(values).0 as u32)
-    }
-
-    /// The same member in its normal form, when memory is as given with some places
-    /// overwritten: without what is not looked at any more, and without moments that are no
-    /// different from the next.
-    pub fn normal(
-        &mut self,
-        mut member: Member,
-        writes: &[(PlaceId, Value)],
-        memory: &dyn Fn(PlaceId) -> Value,
-    ) -> Member {
-        if member.log.is_empty() {
-            return member;
-        }
-        let relevant = self.relevant_at(member.config);
-        member.log.behind_store &= relevant.now.contains(&true);
-        let places = relevant.places(&member);
-        if !places.contains(&true) {
-            member.log = Log::default();
-            return member;
-        }
-        let mut moments = self.rewritten(&member.log.moments, |values| forget(values, places));
-        let present = self.snapshot(places, &|place| {
-            let written = writes.iter().find(|(other, _)| *other == place);
-            written.map_or_else(|| memory(place), |(_, value)| *value)
+        let atomics = outline.atomics.into_iter().map(|approach| {
+            let path: Rc<[EdgeId]> = approach.path[..].into();
+            (path, Act::Atomic(approach))
         });
-        moments.trim(&[present]);
-        moments.widen(self.widening);
-        member.log.moments = moments;
-        member
+        let fenced = |id: &EdgeId| self.process.location(self.process.edge(*id).from).fenced;
+        let moves = fixed.chain(reads).chain(atomics).map(|(path, act)| Move {
+            fenced: path.iter().any(fenced),
+            path,
+            act,
+        });
+        let moves: Rc<[Move]> = moves.collect();
+        self.outlines[id.index()] = Some(moves.clone());
+        Ok(moves)
     }
 }

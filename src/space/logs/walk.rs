@@ -1,8 +1,7 @@
-//! How one process moves along a history of changes, without widening.
+//! What one process can do at some time of a history of changes, without widening.
 
 use super::member::ConfigId;
-use super::outline::{Act, Move};
-use super::rules::Rules;
+use super::rules::{Act, Move, Rules};
 use crate::limits::Watch;
 use crate::memory::step::{Config, Step};
 use crate::memory::{Atomics, Model};
@@ -18,7 +17,7 @@ pub struct History {
 }
 
 /// By place: stores that have not landed, and whether loads wait for them.
-type Queues = Vec<(PlaceId, Vec<(Value, bool)>)>;
+type ExactQueues = Vec<(PlaceId, Vec<(Value, bool)>)>;
 
 /// What a process is doing at some time of the history.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -31,21 +30,13 @@ pub struct Node {
     /// When its last store landed.
     pub last_own: usize,
     /// Under PSO.
-    pub queues: Queues,
+    pub queues: ExactQueues,
     /// It has stores that do not land any more.
     pub ahead: bool,
     /// Loads wait for these.
     pub delayed: bool,
 }
 
-/// A step of a node: what it leads to, the change of memory, and what is told of it.
-pub struct Advance {
-    pub node: Node,
-    pub writes: Change,
-    pub taken: Option<Taken>,
-}
-
-/// A step as an execution has it.
 #[derive(Debug, Clone)]
 pub struct Taken {
     pub path: Rc<[EdgeId]>,
@@ -54,6 +45,13 @@ pub struct Taken {
     pub at: usize,
     /// It is the next change itself.
     pub changes: bool,
+}
+
+/// A step of a node: what it leads to, the change of memory, and what is told of it.
+pub struct Advance {
+    pub node: Node,
+    pub writes: Change,
+    pub taken: Option<Taken>,
 }
 
 /// When its store never lands.
@@ -321,7 +319,7 @@ impl Walk<'_> {
 
     /// The queues after a store. Only as many stores are kept as are still to be seen, and one
     /// that may land unseen right before the next.
-    fn enqueued(&self, node: &Node, place: PlaceId, value: Value) -> Vec<Queues> {
+    fn enqueued(&self, node: &Node, place: PlaceId, value: Value) -> Vec<ExactQueues> {
         let most = self.most_queued(place);
         let mut longer = node.queues.clone();
         let at = longer.binary_search_by_key(&place, |(place, _)| *place);
@@ -347,19 +345,6 @@ impl Walk<'_> {
 }
 
 impl Node {
-    /// A process that starts.
-    pub fn start(config: ConfigId) -> Node {
-        Node {
-            config,
-            view: 0,
-            own: Vec::new(),
-            last_own: 0,
-            queues: Vec::new(),
-            ahead: false,
-            delayed: false,
-        }
-    }
-
     fn queue(&self, place: PlaceId) -> Option<&[(Value, bool)]> {
         let queue = self.queues.iter().find(|(other, _)| *other == place);
         queue.map(|(_, queue)| &queue[..])

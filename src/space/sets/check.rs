@@ -81,8 +81,8 @@ impl<'a> Check<'a> {
         state: &impl Observed,
         done: bool,
     ) -> Result<Option<Vec<Option<Class>>>, Ended> {
-        let processes = || (0..state.width() as u32).map(ProcessId);
-        if let Some(process) = processes().find(|&process| state.has_failed(process)) {
+        let mut processes = (0..state.width() as u32).map(ProcessId);
+        if let Some(process) = processes.find(|&process| state.has_failed(process)) {
             let failed = |class: &&Class| matches!(class.at, Some(At::Failed(_)));
             let mut found = vec![None; state.width()];
             found[process.index()] = state.classes(process).find(failed).cloned();
