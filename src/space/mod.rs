@@ -33,7 +33,7 @@ mod successors;
 pub mod trace;
 
 pub use logs::{
-    Flaw, Invariant, InvariantAtom, InvariantChannel, InvariantMember, InvariantProcess,
+    Execution, Flaw, Invariant, InvariantAtom, InvariantChannel, InvariantMember, InvariantProcess,
     InvariantQueue, InvariantState, LogExploration, LogOptions, OwnStep, OwnSteps,
     explore as explore_logs, recheck,
 };

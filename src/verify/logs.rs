@@ -6,7 +6,7 @@ use crate::limits::Monitor;
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::Program;
 use crate::space::{
-    End, Goal, Invariant, LogExploration, LogOptions, OwnSteps, Search, explore_logs,
+    End, Execution, Goal, Invariant, LogExploration, LogOptions, Search, explore_logs,
 };
 
 /// Searches with this widening; `None` if that takes more work than it may.
@@ -24,7 +24,7 @@ pub fn answer(
     };
     let found = explored(program, options, monitor, logs)?;
     let (verdict, evidence) = match (found.end, found.violation) {
-        (_, Some(steps)) => judge(program, options, monitor, steps),
+        (_, Some(execution)) => judge(program, options, monitor, execution),
         (End::Exhausted, None) => (Verdict::Correct, Evidence::AllStates),
         (End::Limit(reason), None) => (
             Verdict::Inconclusive(Inconclusive::Limit(reason)),
@@ -90,14 +90,20 @@ fn judge(
     program: &Program,
     options: &VerifyOptions,
     monitor: &Monitor,
-    steps: Option<OwnSteps>,
+    execution: Execution,
 ) -> (Verdict, Evidence) {
     let widened = (
         Verdict::Inconclusive(Inconclusive::Spurious),
         Evidence::Nothing,
     );
-    let Some(steps) = steps else {
-        return widened;
+    let undecided = (
+        Verdict::Inconclusive(Inconclusive::Undecided),
+        Evidence::Nothing,
+    );
+    let steps = match execution {
+        Execution::Found(steps) => steps,
+        Execution::None => return widened,
+        Execution::GivenUp => return undecided,
     };
     let exact = options.semantics.exact().stepper(program);
     let limits = options.limits.with_grace();
@@ -111,9 +117,6 @@ fn judge(
             (Verdict::Violated, Evidence::Counterexample(counterexample))
         }
         Concrete::Spurious => widened,
-        Concrete::Unknown => (
-            Verdict::Inconclusive(Inconclusive::Undecided),
-            Evidence::Nothing,
-        ),
+        Concrete::Unknown => undecided,
     }
 }

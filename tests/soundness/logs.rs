@@ -550,3 +550,22 @@ fn violations_behind_many_store_load_fences() {
         forbid p at L && q at M && q.r == 0 && y == 0;";
     check(text, Model::Pso, Verdict::Violated);
 }
+
+/// A violation may be found behind many changes, with several stores pending to each place.
+#[test]
+fn violations_behind_many_changes() {
+    let text = "const n = 3;
+        shared int[0..=n] x = n, y = n, a[n + 1] = n;
+        process p[i in 0..=n - 1] {
+            int[0..=n] r = n, s = n;
+            while (true) {
+                here: r = (r + 1) % n;
+                if (r != s) { store a[r] = i; }
+                if (r < i) { store y = i; }
+            }
+        }
+        forbid a[0] == 1 && a[1] == 0;";
+    for model in MODELS {
+        check(text, model, Verdict::Violated);
+    }
+}

@@ -88,7 +88,7 @@ pub use invariant::{
     Invariant, InvariantAtom, InvariantChannel, InvariantMember, InvariantProcess, InvariantQueue,
     InvariantState,
 };
-pub use path::{OwnStep, OwnSteps};
+pub use path::{Execution, OwnStep, OwnSteps};
 pub use recheck::{Flaw, recheck};
 
 /// What a search by view logs found.
@@ -97,8 +97,8 @@ pub struct LogExploration {
     pub end: End,
     pub statistics: Statistics,
     pub coverage: Coverage,
-    /// The steps of an execution that leads to a violation, if there is one.
-    pub violation: Option<Option<OwnSteps>>,
+    /// The execution that leads to a violation, if there is one.
+    pub violation: Option<Execution>,
     /// The proof, if everything was found and it was asked for.
     pub invariant: Option<Invariant>,
 }
@@ -115,10 +115,10 @@ pub fn explore(search: &Search, model: Model, options: LogOptions) -> Option<Log
         Err(Ended::GivenUp) => return None,
     };
     let violation = logs.found.is_some().then(|| match logs.own_steps() {
-        Ok(steps) => steps,
+        Ok(execution) => execution,
         Err(Ended::Limit(reason)) => {
             end = End::Limit(reason);
-            None
+            Execution::GivenUp
         }
         Err(Ended::GivenUp) => unreachable!("a trace may take all the work it needs"),
     });

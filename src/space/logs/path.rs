@@ -6,6 +6,7 @@
 //! execution: a load when it looks, a store or any other step when the process last looked,
 //! an update when it changes memory.
 
+use super::rules::Rules;
 use super::states::{LogSearch, StateId};
 use super::walk::{History, Node, Taken, Walk};
 use crate::limits::Watch;
@@ -14,6 +15,7 @@ use crate::program::{EdgeId, ProcessId};
 use crate::space::sets::{Class, Ended};
 use crate::space::trace::Snapshot;
 use indexmap::IndexMap;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -38,29 +40,60 @@ const MOST_NODES: usize = 200_000;
 /// Roughly the memory that a node takes.
 const NODE_BYTES: u64 = 400;
 
-/// How a node was reached: the time and the position of the one before, and the step.
+/// How a node was reached: the one before, and the step.
 #[derive(Debug, Clone)]
 struct Reached {
-    from: Option<(usize, usize)>,
+    from: Option<usize>,
     taken: Option<Taken>,
 }
 
-type Layer = IndexMap<Node, Reached>;
+/// Nodes by the time at which they are.
+type Nodes = IndexMap<(usize, Node), Reached>;
+
+/// The execution behind a violation.
+#[derive(Debug)]
+pub enum Execution {
+    Found(OwnSteps),
+    /// The history cannot be followed without widening.
+    None,
+    /// It was not found among so many.
+    GivenUp,
+}
+
+/// How one process goes through a history: where it starts, and its steps.
+enum Way {
+    Found(Config, Vec<Taken>),
+    None,
+    GivenUp,
+}
+
+/// In which order nodes are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// The first way that is found has the fewest steps.
+    Breadth,
+    /// Time passes whenever it can.
+    Depth,
+}
 
 impl LogSearch<'_> {
-    /// The steps of an execution that leads to a violation that was found; none if there is no
-    /// such execution, or it was not found.
-    pub fn own_steps(&mut self) -> Result<Option<OwnSteps>, Ended> {
+    /// The steps of an execution that leads to a violation that was found.
+    pub fn own_steps(&mut self) -> Result<Execution, Ended> {
         let Some((state, classes)) = self.found.clone() else {
-            return Ok(None);
+            return Ok(Execution::None);
         };
         self.budget.allow_trace();
         let history = self.history(state);
         let mut ways = Vec::new();
         for (process, wanted) in self.processes().zip(&classes) {
-            match self.way(process, &history, wanted.as_ref())? {
-                Some(way) => ways.push(way),
-                None => return Ok(None),
+            let mut way = self.way(process, &history, wanted.as_ref(), Order::Breadth)?;
+            if let Way::GivenUp = way {
+                way = self.way(process, &history, wanted.as_ref(), Order::Depth)?;
+            }
+            match way {
+                Way::Found(start, steps) => ways.push((start, steps)),
+                Way::None => return Ok(Execution::None),
+                Way::GivenUp => return Ok(Execution::GivenUp),
             }
         }
         let initial = Snapshot {
@@ -86,7 +119,7 @@ impl LogSearch<'_> {
                 }
             }
         }
-        Ok(Some(OwnSteps { initial, steps }))
+        Ok(Execution::Found(OwnSteps { initial, steps }))
     }
 
     fn history(&self, mut state: StateId) -> History {
@@ -113,7 +146,8 @@ impl LogSearch<'_> {
         process: ProcessId,
         history: &History,
         wanted: Option<&Class>,
-    ) -> Result<Option<(Config, Vec<Taken>)>, Ended> {
+        order: Order,
+    ) -> Result<Way, Ended> {
         let (kind, budget) = self.learn(process);
         let rules = &mut kind.rules;
         let last = history.changes.len();
@@ -122,87 +156,80 @@ impl LogSearch<'_> {
             rules.start(&Watch::new(&check))?
         };
         let begin = start.into_iter().map(|member| {
-            let node = Node {
-                config: member.config,
-                view: 0,
-                own: Vec::new(),
-                last_own: 0,
-                queues: Vec::new(),
-                ahead: false,
-                delayed: false,
-            };
             let reached = Reached {
                 from: None,
                 taken: None,
             };
-            (node, reached)
+            ((0, Node::start(member.config)), reached)
         });
-        let mut layer: Layer = begin.collect();
-        let mut layers: Vec<Layer> = Vec::new();
-        let mut done = 0;
-        for time in 0..=last {
+        let mut nodes: Nodes = begin.collect();
+        let mut open: VecDeque<usize> = (0..nodes.len()).collect();
+        let next = |open: &mut VecDeque<usize>| match order {
+            Order::Breadth => open.pop_front(),
+            Order::Depth => open.pop_back(),
+        };
+        while let Some(at) = next(&mut open) {
+            let (time, node) = nodes.get_index(at).expect("it was reached").0.clone();
+            if time == last && wanted.is_none_or(|class| looks_like(rules, &node, class)) {
+                return Ok(told(rules, &nodes, at));
+            }
+            if nodes.len() > MOST_NODES {
+                return Ok(Way::GivenUp);
+            }
+            let before = nodes.len();
             let walk = Walk {
                 process,
                 history,
                 time,
             };
-            let mut behind = Layer::new();
-            let mut next = 0;
-            while let Some((node, _)) = layer.get_index(next) {
-                let node = node.clone();
-                budget.bytes += NODE_BYTES;
-                if done + layer.len() + behind.len() > MOST_NODES {
-                    return Ok(None);
+            let change = history.changes.get(time);
+            let (mut now, mut later) = (Vec::new(), Vec::new());
+            for advance in walk.advances(rules, &node, budget)? {
+                if advance.writes.is_empty() {
+                    now.push((time, advance.node, advance.taken));
+                } else if change
+                    .is_some_and(|(writer, change)| *writer == process && *change == advance.writes)
+                {
+                    later.push((time + 1, advance.node, advance.taken));
                 }
-                let change = history.changes.get(time);
-                let from = Some((time, next));
-                if change.is_some_and(|(writer, _)| *writer != process) {
-                    let reached = Reached { from, taken: None };
-                    behind.entry(node.clone()).or_insert(reached);
-                }
-                for advance in walk.advances(rules, &node, budget)? {
-                    let reached = Reached {
-                        from,
-                        taken: advance.taken,
-                    };
-                    if advance.writes.is_empty() {
-                        layer.entry(advance.node).or_insert(reached);
-                    } else if change.is_some_and(|(writer, change)| {
-                        *writer == process && *change == advance.writes
-                    }) {
-                        behind.entry(advance.node).or_insert(reached);
-                    }
-                }
-                next += 1;
             }
-            done += layer.len();
-            layers.push(std::mem::replace(&mut layer, behind));
+            if change.is_some_and(|(writer, _)| *writer != process) {
+                later.push((time + 1, node, None));
+            }
+            for (time, node, taken) in now.into_iter().chain(later) {
+                let from = Some(at);
+                let reached = Reached { from, taken };
+                nodes.entry((time, node)).or_insert(reached);
+            }
+            open.extend(before..nodes.len());
+            budget.bytes += NODE_BYTES * (nodes.len() - before) as u64;
         }
-        let is_wanted = |node: &Node| {
-            wanted.is_none_or(|class| {
-                let config = rules.config(node.config);
-                let stopped = config.at == At::Loc(rules.process.exit);
-                let own = Class {
-                    done: stopped && node.queues.is_empty() && !node.ahead,
-                    ..Class::of(rules.process, config)
-                };
-                own == *class
-            })
-        };
-        let Some(end) = layers[last].keys().position(is_wanted) else {
-            return Ok(None);
-        };
-        let mut way = Vec::new();
-        let mut now = (last, end);
-        loop {
-            let (node, reached) = layers[now.0].get_index(now.1).expect("it was reached");
-            way.extend(reached.taken.clone());
-            match reached.from {
-                Some(before) => now = before,
-                None => {
-                    way.reverse();
-                    return Ok(Some((rules.config(node.config).clone(), way)));
-                }
+        Ok(Way::None)
+    }
+}
+
+/// What properties see of a node.
+fn looks_like(rules: &Rules, node: &Node, class: &Class) -> bool {
+    let config = rules.config(node.config);
+    let stopped = config.at == At::Loc(rules.process.exit);
+    let own = Class {
+        done: stopped && node.queues.is_empty() && !node.ahead,
+        ..Class::of(rules.process, config)
+    };
+    own == *class
+}
+
+/// The way to a node.
+fn told(rules: &Rules, nodes: &Nodes, mut at: usize) -> Way {
+    let mut way = Vec::new();
+    loop {
+        let ((_, node), reached) = nodes.get_index(at).expect("it was reached");
+        way.extend(reached.taken.clone());
+        match reached.from {
+            Some(before) => at = before,
+            None => {
+                way.reverse();
+                return Way::Found(rules.config(node.config).clone(), way);
             }
         }
     }

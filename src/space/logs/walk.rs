@@ -345,6 +345,19 @@ impl Walk<'_> {
 }
 
 impl Node {
+    /// A process that starts.
+    pub fn start(config: ConfigId) -> Node {
+        Node {
+            config,
+            view: 0,
+            own: Vec::new(),
+            last_own: 0,
+            queues: Vec::new(),
+            ahead: false,
+            delayed: false,
+        }
+    }
+
     fn queue(&self, place: PlaceId) -> Option<&[(Value, bool)]> {
         let queue = self.queues.iter().find(|(other, _)| *other == place);
         queue.map(|(_, queue)| &queue[..])
