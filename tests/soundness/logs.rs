@@ -296,7 +296,7 @@ fn ask_all(shape: Shape, count: u64) -> Tally {
 
 #[test]
 fn programs_without_loops_are_decided() {
-    let tally = ask_all(Shape::Straight, 480);
+    let tally = ask_all(Shape::Straight, 420);
     assert_eq!(tally.coarse, 0);
     assert!(tally.programs > 2500, "{tally:?}");
     assert!(tally.correct > 4000 && tally.violated > 1500, "{tally:?}");
@@ -304,14 +304,14 @@ fn programs_without_loops_are_decided() {
 
 #[test]
 fn the_order_of_many_stores() {
-    let tally = ask_all(Shape::Streams, 480);
+    let tally = ask_all(Shape::Streams, 420);
     assert!(tally.programs > 2500, "{tally:?}");
     assert!(tally.correct > 3000 && tally.violated > 1000, "{tally:?}");
 }
 
 #[test]
 fn programs_with_loops() {
-    let tally = ask_all(Shape::Loops, 450);
+    let tally = ask_all(Shape::Loops, 400);
     assert!(tally.programs > 2500, "{tally:?}");
     assert!(tally.correct > 3000 && tally.violated > 1000, "{tally:?}");
 }
