@@ -1,20 +1,22 @@
 //! Which engine decides what, and what that takes: FD by each of its searches beside view logs.
 
 use super::cpu;
-use super::growth::{FAMILIES, instance};
+use super::growth::{ALGORITHMS, FAMILIES, instance};
+use fencesmith::infer::{Conclusion, InferOptions, infer};
 use fencesmith::limits::{Limits, Monitor};
 use fencesmith::memory::{Abstraction, Model};
 use fencesmith::program::{PointSet, Program};
 use fencesmith::verify::{FIRST_WIDENING, SearchKind, Strategy, Verdict, VerifyOptions, verify};
-use fencesmith::words::grouped;
+use fencesmith::words::{count, grouped};
 use fencesmith_testing::programs;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Time for one answer.
+/// Time for one answer, and to find fences.
 const SECONDS: u64 = 5;
+const INFERENCE_SECONDS: u64 = 20;
 
 /// Engines by name: where they begin, how they go on, and how they search.
 const ENGINES: [(&str, Option<Abstraction>, SearchKind); 4] = [
@@ -45,8 +47,8 @@ struct Found {
 pub fn markdown(root: &Path) -> Result<String, Box<dyn Error>> {
     let mut out = format!(
         "# Which engine decides what\n\n\
-         Every program of the suite as it stands, and litmus tests in which each part is played \
-         by several processes: *in turn* is what `verify` does by itself, the others are asked \
+         Every program of the suite as it stands, litmus tests in which each part is played by \
+         several processes, and algorithms for three and four processes with their fences: *in turn* is what `verify` does by itself, the others are asked \
          alone, FD from k = 1 up to k = 8. States, or sets of states, of the last search and CPU \
          seconds, one thread. A dash: not decided, by FD because counterexamples turn out not to \
          exist at every k, or not within {SECONDS} s.\n\n\
@@ -70,8 +72,39 @@ pub fn markdown(root: &Path) -> Result<String, Box<dyn Error>> {
             rows(&name, &program, &mut out, &mut tally)?;
         }
     }
+    for (name, most) in ALGORITHMS {
+        let path = root.join(format!("benches/growth/{name}.fen"));
+        let text = std::fs::read_to_string(path)?;
+        for n in 3..=most.min(4) {
+            let program = instance(name, &text, &[("n", n)])?;
+            fenced_rows(&format!("{name}-{n}"), &program, &mut out, &mut tally)?;
+        }
+    }
     writeln!(out, "\n{}", tally.summary())?;
     Ok(out)
+}
+
+/// Rows about a program with the fences that it needs under each model.
+fn fenced_rows(
+    name: &str,
+    program: &Program,
+    out: &mut String,
+    tally: &mut Tally,
+) -> Result<(), Box<dyn Error>> {
+    for model in [Model::Tso, Model::Pso] {
+        let options = InferOptions::new(
+            within(VerifyOptions::refining(model), INFERENCE_SECONDS),
+            vec![Some(1); program.points.len()],
+        );
+        let fences = match infer(program, &options, &Monitor::default()).conclusion {
+            Conclusion::Correct(_) => PointSet::new(),
+            Conclusion::Placed(placed) => placed.best.fences,
+            _ => continue,
+        };
+        let name = format!("{name}, {}", count(fences.len() as u64, "fence"));
+        row(&name, model, &program.fenced(&fences), out, tally)?;
+    }
+    Ok(())
 }
 
 fn rows(
@@ -82,48 +115,67 @@ fn rows(
 ) -> Result<(), Box<dyn Error>> {
     let program = program.fenced(&PointSet::new());
     for model in [Model::Tso, Model::Pso] {
-        let found = ENGINES.map(|(_, begin, search)| ask(&program, model, begin, search));
-        let certain: Vec<&str> = found.iter().filter_map(|found| found.verdict).collect();
-        if certain.iter().any(|verdict| *verdict != certain[0]) {
-            return Err(format!("{name} {model}: engines disagree: {certain:?}").into());
-        }
-        tally.add(&found);
-        let [all, others @ ..] = &found;
-        write!(
-            out,
-            "| {name} | {} | {} | {} | {:.2} |",
-            model.upper(),
-            all.verdict.unwrap_or("–"),
-            all.by,
-            all.seconds
-        )?;
-        for one in others {
-            match one.verdict {
-                Some(_) => write!(out, " {} | {:.2} |", grouped(one.states), one.seconds)?,
-                None => write!(out, " – | {:.2} |", one.seconds)?,
-            }
-        }
-        writeln!(out)?;
+        row(name, model, &program, out, tally)?;
     }
-    println!("{name}");
     Ok(())
 }
 
-fn ask(program: &Program, model: Model, begin: Option<Abstraction>, search: SearchKind) -> Found {
-    let options = VerifyOptions {
-        search,
+fn row(
+    name: &str,
+    model: Model,
+    program: &Program,
+    out: &mut String,
+    tally: &mut Tally,
+) -> Result<(), Box<dyn Error>> {
+    let found = ENGINES.map(|(_, begin, search)| ask(program, model, begin, search));
+    let certain: Vec<&str> = found.iter().filter_map(|found| found.verdict).collect();
+    if certain.iter().any(|verdict| *verdict != certain[0]) {
+        return Err(format!("{name} {model}: engines disagree: {certain:?}").into());
+    }
+    tally.add(&found);
+    let [all, others @ ..] = &found;
+    write!(
+        out,
+        "| {name} | {} | {} | {} | {:.2} |",
+        model.upper(),
+        all.verdict.unwrap_or("–"),
+        all.by,
+        all.seconds
+    )?;
+    for one in others {
+        match one.verdict {
+            Some(_) => write!(out, " {} | {:.2} |", grouped(one.states), one.seconds)?,
+            None => write!(out, " – | {:.2} |", one.seconds)?,
+        }
+    }
+    writeln!(out)?;
+    println!("{name} {model}");
+    Ok(())
+}
+
+/// The same with limits, from now on.
+fn within(options: VerifyOptions, seconds: u64) -> VerifyOptions {
+    VerifyOptions {
         limits: Limits {
             max_states: None,
             max_memory: Some(8 << 30),
-            deadline: Some(Instant::now() + Duration::from_secs(SECONDS)),
+            deadline: Some(Instant::now() + Duration::from_secs(seconds)),
         },
-        ..match begin {
-            None => VerifyOptions::refining(model),
-            Some(begin) => VerifyOptions {
-                strategy: Strategy::Refine,
-                ..VerifyOptions::new(model, begin)
-            },
-        }
+        ..options
+    }
+}
+
+fn ask(program: &Program, model: Model, begin: Option<Abstraction>, search: SearchKind) -> Found {
+    let asked = match begin {
+        None => VerifyOptions::refining(model),
+        Some(begin) => VerifyOptions {
+            strategy: Strategy::Refine,
+            ..VerifyOptions::new(model, begin)
+        },
+    };
+    let options = VerifyOptions {
+        search,
+        ..within(asked, SECONDS)
     };
     let begin = cpu::seconds();
     let answer = verify(program, &options, &Monitor::default());

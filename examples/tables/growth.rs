@@ -23,7 +23,7 @@ const MEMORY: u64 = 8 << 30;
 const INFERENCE_SECONDS: u64 = 40;
 
 /// Algorithms for n processes, and the largest n.
-const ALGORITHMS: [(&str, usize); 9] = [
+pub const ALGORITHMS: [(&str, usize); 9] = [
     ("bakery", 4),
     ("burns", 6),
     ("clh", 6),

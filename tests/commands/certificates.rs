@@ -338,3 +338,80 @@ final p.r || q.r;
         assert!(ran.stdout.contains(&expected), "{expected}\n{}", ran.stdout);
     }
 }
+
+/// `verify --certificate` writes what `check` accepts, for proofs by view logs and by others, and
+/// nothing where there is no proof.
+#[test]
+fn certificates_of_correctness() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("proof.json").display().to_string();
+    let sequence = algorithm("protocol/increasing-sequence");
+    let cases: [(&[&str], &str); 3] = [
+        (
+            &["verify", &sequence, "--model", "tso"],
+            "the certificate holds: the program is correct\n  proof: 7 sets of states by view logs\n",
+        ),
+        (
+            &["verify", &algorithm("litmus/mp"), "--model", "tso"],
+            "the certificate holds: the program is correct\n  proof: ",
+        ),
+        (
+            &[
+                "verify",
+                &algorithm(SB),
+                "--model",
+                "pso",
+                "--fence",
+                "15:5:after,21:5:after",
+            ],
+            "the certificate holds: the program is correct with 2 fences\n  proof: ",
+        ),
+    ];
+    for (question, expected) in cases {
+        let ran = run(&[question, &["--certificate", &path]].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let checked = run(&["check", question[1], "--certificate", &path]);
+        assert_eq!(checked.code, 0, "{checked:?}");
+        assert!(checked.stdout.contains(expected), "{checked:?}");
+        let other = algorithm("litmus/lb");
+        let other = run(&["check", &other, "--certificate", &path]);
+        assert_eq!(other.code, 1, "{other:?}");
+        assert!(other.stdout.contains("another program"), "{other:?}");
+        let json = run(&[
+            "check",
+            question[1],
+            "--certificate",
+            &path,
+            "--format",
+            "json",
+        ]);
+        let json: CheckAnswer = serde_json::from_str(&json.stdout).expect("an answer");
+        assert_eq!(json.outcome, CheckOutcome::Valid);
+        assert!(json.correct.is_some() && json.claim.is_none());
+    }
+    std::fs::remove_file(&path).expect("it was written");
+    let wrong = ["verify", &algorithm(SB), "--model", "tso", "--no-trace"];
+    let ran = run(&[&wrong[..], &["--certificate", &path]].concat());
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(!std::path::Path::new(&path).exists());
+}
+
+/// What a proof cannot be made of is said before any work is done.
+#[test]
+fn certificates_of_correctness_are_of_one_question() {
+    let mp = algorithm("litmus/mp");
+    let cases: [(&[&str], &str); 4] = [
+        (&["--model", "tso,pso"], "needs a single --model"),
+        (&["--model", "tso", "--search", "plain"], "no --search"),
+        (&["--model", "tso", "--full"], "cannot be used with"),
+        (&["--abs", "logs", "--full"], "cannot be used with"),
+    ];
+    for (options, expected) in cases {
+        let ran = run(&[&["verify", &mp, "--certificate", "x"], options].concat());
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains(expected), "{ran:?}");
+    }
+    let ran = run(&["verify", &mp, "--abs", "logs", "--deadlock"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("--deadlock"), "{ran:?}");
+}
