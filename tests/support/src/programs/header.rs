@@ -328,8 +328,7 @@ fn proof(header: &Header, model: Model, fences: Answer) -> Option<String> {
         |k, answer| find(&header.expected, at(k)).is_some_and(|fact| fact.answer == answer);
     let ks = 0..=fencesmith::verify::MOST_K;
     let logs = Question::Verify(model, LOGS, Atomics::DrainPlace);
-    let by_logs =
-        find(&header.expected, logs).is_some_and(|fact| fact.answer == Answer::Correct);
+    let by_logs = find(&header.expected, logs).is_some_and(|fact| fact.answer == Answer::Correct);
     let proved = ks.clone().find(|&k| answers(k, Answer::Correct));
     match (proved, fences) {
         (None, Answer::AtMost(_)) if ks.clone().any(|k| answers(k, Answer::Spurious)) => None,
