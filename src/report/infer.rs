@@ -84,7 +84,7 @@ impl InferReport<'_> {
             Conclusion::Inconclusive(Obstacle::Limit(reason)) => format!("no placement yet: {reason}"),
             Conclusion::Inconclusive(Obstacle::TooCoarse) => {
                 let finer = match self.request.place {
-                    AllowedGaps::Anywhere => finer(abstraction, self.options.verify.strategy),
+                    AllowedGaps::Anywhere => finer(abstraction, &self.options.verify),
                     _ => Some("try --place anywhere".to_string()),
                 };
                 let finer = finer.map_or(String::new(), |finer| format!("; {finer}"));

@@ -38,7 +38,7 @@ impl VerifyReport<'_> {
             }
             _ => String::new(),
         };
-        let finer = finer(abstraction, self.options.strategy).unwrap_or_else(|| {
+        let finer = finer(abstraction, self.options).unwrap_or_else(|| {
             "try --abs exact, which finds or excludes violations up to a --bound".to_string()
         });
         Some(match reason {

@@ -22,6 +22,8 @@ fn store_buffering_is_not_robust() {
     let ran = infer(&sb, &["--model", "tso"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stdout.contains("2 fences make it robust"), "{ran:?}");
+    let without = "without the fence after line 15 'store x = 1': no store is pending, and";
+    assert!(ran.stdout.contains(without), "{ran:?}");
     let ran = infer(&algorithm("litmus/mp"), &["--model", "tso"]);
     assert!(ran.stdout.contains("robust: no fence is needed"), "{ran:?}");
 }
@@ -85,6 +87,15 @@ fn what_cannot_answer_is_refused() {
         assert!(ran.stderr.contains("--robust"), "{arguments:?}: {ran:?}");
         assert!(ran.stdout.is_empty(), "{arguments:?}: {ran:?}");
     }
+}
+
+/// What is suggested is what can be asked.
+#[test]
+fn what_no_k_decides() {
+    let ran = verify(&algorithm("protocol/alternating-bit"), &["--model", "tso"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(ran.stdout.contains("try --k 9"), "{ran:?}");
+    assert!(!ran.stdout.contains("--abs logs"), "{ran:?}");
 }
 
 #[test]

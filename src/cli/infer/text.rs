@@ -6,6 +6,7 @@ use crate::describe;
 use crate::import::Format;
 use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Placement};
 use crate::program::FenceKind;
+use crate::property::Violation;
 use crate::report::target;
 use crate::report::text::{self, Paint};
 use crate::verify::Verdict;
@@ -228,11 +229,14 @@ impl InferAnswer<'_> {
             fewer.remove(point);
             let program = self.program.fenced(&fewer);
             let violation = why.trace.as_ref().and_then(|trace| {
-                let violation = trace.last().violation(&program)?;
+                let violation = match self.args.robust && !trace.last().failed() {
+                    true => Violation::NotSequential,
+                    false => trace.last().violation(&program)?,
+                };
                 Some(describe::violation(&program, self.source, violation, trace.last()).0)
             });
             let what = match (why.verdict, violation) {
-                (Verdict::Correct, _) => "it is correct as well".to_string(),
+                (Verdict::Correct, _) => format!("it is {} as well", self.goal()),
                 (Verdict::Violated, Some(violation)) => violation,
                 (_, Some(violation)) => format!("in the abstraction, {violation}"),
                 (_, None) => "nothing was found in time".to_string(),
