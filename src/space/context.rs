@@ -74,6 +74,8 @@ impl<'a> Context<'a> {
     ) -> Result<(), StopReason> {
         let unpacked = self.unpack(state);
         all.extend((!unpacked.failed()).then_some(unpacked));
+        let each = size_of::<Snapshot>() + self.components() * size_of::<usize>();
+        self.check_memory((all.len() * each) as u64)?;
         self.go_on(pace, self.components())
     }
 

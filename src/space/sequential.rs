@@ -28,8 +28,8 @@ impl SequentialStates {
         }
         let mut all = SequentialStates::default();
         let mut bytes = 0;
-        for state in &found.snapshots {
-            let key = key(state).expect("nothing is pending, and nothing has failed");
+        for state in found.snapshots {
+            let key = key(&state).expect("nothing is pending, and nothing has failed");
             bytes += (size_of_val(&key[..]) + 2 * size_of::<Box<[Value]>>()) as u64;
             all.states.insert(key);
             if search.limits.max_memory.is_some_and(|most| bytes > most) {

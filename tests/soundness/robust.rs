@@ -245,12 +245,17 @@ fn what_is_compared() {
 #[test]
 fn limits_are_outcomes() {
     let whole = program(&source("mutex/peterson")).fenced(&PointSet::new());
-    for states in [1, 100] {
+    let few_states = |states| Limits {
+        max_states: Some(states),
+        ..Limits::default()
+    };
+    let little_memory = Limits {
+        max_memory: Some(1000),
+        ..Limits::default()
+    };
+    for limits in [few_states(1), few_states(100), little_memory] {
         let limited = VerifyOptions {
-            limits: Limits {
-                max_states: Some(states),
-                ..Limits::default()
-            },
+            limits,
             ..usual(Model::Tso)
         };
         let found = answer(&whole, &limited).verdict;
