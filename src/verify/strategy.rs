@@ -1,6 +1,6 @@
 //! Which engine is asked, and in which order. New engines are tried here.
 
-use super::turns::Turn;
+use super::turns::{Paused, Turn};
 use super::{Answer, Attempt, Inconclusive, Verdict, VerifyOptions, search};
 use crate::limits::Monitor;
 use crate::memory::{Abstraction, Model, Semantics};
@@ -22,7 +22,10 @@ pub const MOST_K: usize = 8;
 /// Looks for an answer by the strategy of the options.
 pub(super) fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
     match options.strategy {
-        Strategy::Fixed => in_turns(|turn| search::answer(program, options, monitor, turn)),
+        Strategy::Fixed => {
+            let mut paused = Paused::default();
+            in_turns(|turn| search::answer(program, options, monitor, turn, &mut paused))
+        }
         Strategy::Refine => refine(program, options, monitor),
     }
 }
@@ -49,6 +52,7 @@ fn refine(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answ
     };
     // All k are the same where nothing is abstracted.
     let further = usize::from(options.semantics.model != Model::Sc);
+    let mut paused = Paused::default();
     let answer = in_turns(|turn| {
         let mut k = first;
         while k <= (first + further).min(MOST_K.max(first)) {
@@ -59,7 +63,7 @@ fn refine(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answ
                 },
                 ..options.clone()
             };
-            if let Some(answer) = search::answer(program, &options, monitor, turn) {
+            if let Some(answer) = search::answer(program, &options, monitor, turn, &mut paused) {
                 let refine = answer.verdict == Verdict::Inconclusive(Inconclusive::Spurious);
                 if !refine || k >= MOST_K {
                     return Some(answer);

@@ -13,6 +13,7 @@ use crate::program::{Instr, PlaceId, PlaceRef, Process, Value};
 use crate::property;
 use ahash::RandomState;
 use indexmap::IndexSet;
+use std::sync::Arc;
 
 ids!(
     /// A configuration of the process.
@@ -33,7 +34,7 @@ pub type Change = Vec<(PlaceId, Value)>;
 
 /// The configurations of one process, and their steps.
 pub struct Moves<'a> {
-    stepper: &'a Stepper<'a>,
+    stepper: Arc<Stepper<'a>>,
     pub process: &'a Process,
     /// The places it accesses, in order.
     places: Vec<PlaceId>,
@@ -99,7 +100,7 @@ pub struct Class {
 }
 
 impl<'a> Moves<'a> {
-    pub fn new(stepper: &'a Stepper<'a>, process: &'a Process) -> Moves<'a> {
+    pub fn new(stepper: Arc<Stepper<'a>>, process: &'a Process) -> Moves<'a> {
         let mut places = Vec::new();
         for edge in &process.edges {
             accessed(&edge.instr, &mut places);
@@ -262,7 +263,7 @@ impl<'a> Moves<'a> {
             let outline = self.facts[config.index()].outline.as_ref();
             let state = &self.configs[config.index()];
             for approach in approaches(outline.expect("an outline comes first")) {
-                let steps = self.stepper;
+                let steps = &self.stepper;
                 let steps = steps.finish(self.process, state, approach, &memory, &watch)?;
                 taken.extend(steps);
             }
