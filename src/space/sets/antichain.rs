@@ -102,26 +102,35 @@ impl Default for Node {
 }
 
 impl Node {
-    /// Whether some state covers the one that is looked at.
-    fn covers(&self, look: &mut Look, level: usize) -> bool {
+    /// Whether some state covers the one that is looked at. What has covered one goes to the
+    /// front: it is likely to cover the next.
+    fn covers(&mut self, look: &mut Look, level: usize) -> bool {
         match self {
             Node::Branches(branches) => {
-                look.work += branches.masks.len() as u64;
                 let (set, mask) = (look.sets[level], look.masks[level]);
-                let mut large = branches.masks.iter().enumerate();
-                large.any(|(at, large)| {
-                    mask & !large == 0
+                for at in 0..branches.masks.len() {
+                    look.work += 1;
+                    if mask & !branches.masks[at] == 0
                         && look.is_subset(level, set, branches.sets[at])
                         && branches.below[at].covers(look, level + 1)
-                })
+                    {
+                        branches.swap(at / 2, at);
+                        return true;
+                    }
+                }
+                false
             }
             Node::List(list) => {
-                look.work += list.masks.len() as u64;
                 let masks = &look.masks[level..];
                 let mut all = list.states.iter().zip(list.masks.chunks_exact(masks.len()));
-                all.any(|(&state, large)| {
+                let found = all.position(|(&state, large)| {
                     within(masks, large) && look.all_from(level, state, |own, other| (own, other))
-                })
+                });
+                look.work += (found.map_or(list.states.len(), |at| at + 1) * masks.len()) as u64;
+                if let Some(at) = found {
+                    list.swap(at / 2, at, masks.len());
+                }
+                found.is_some()
             }
         }
     }
@@ -205,6 +214,12 @@ impl Branches {
         self.sets.len() - 1
     }
 
+    fn swap(&mut self, one: usize, other: usize) {
+        self.masks.swap(one, other);
+        self.sets.swap(one, other);
+        self.below.swap(one, other);
+    }
+
     fn remove(&mut self, at: usize) {
         self.masks.swap_remove(at);
         self.sets.swap_remove(at);
@@ -213,6 +228,13 @@ impl Branches {
 }
 
 impl List {
+    fn swap(&mut self, one: usize, other: usize, width: usize) {
+        self.states.swap(one, other);
+        for at in 0..width {
+            self.masks.swap(one * width + at, other * width + at);
+        }
+    }
+
     fn remove(&mut self, at: usize, width: usize) {
         self.states.swap_remove(at);
         let last = self.masks.len() - width;
