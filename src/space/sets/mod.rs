@@ -15,6 +15,8 @@
 //! - a state whose sets are contained in those of another with the same memory is *covered*:
 //!   what it leads to, the other leads to as well. Only maximal states are expanded, the
 //!   largest first ([`antichain`]);
+//! - members that another member stands for are left out of closed sets ([`hidden`]), unless
+//!   all states are wanted;
 //! - states that differ in who is who are one ([`symmetry`]).
 //!
 //! A violation is a combination of members that violates a property ([`check`]). The trace to
@@ -23,6 +25,7 @@
 
 mod antichain;
 mod check;
+mod hidden;
 mod moves;
 mod path;
 mod process;

@@ -23,6 +23,8 @@ ids!(
 /// Everything that is known of one process.
 pub struct ProcessSets<'a> {
     pub moves: Moves<'a>,
+    /// Closed sets have all members, even if another one stands for them.
+    keeps_all: bool,
     sets: Interned<Members>,
     /// By set.
     summaries: Vec<Summary>,
@@ -132,8 +134,13 @@ impl Members {
 }
 
 impl<'a> ProcessSets<'a> {
-    pub fn new(stepper: Arc<Stepper<'a>>, process: &'a Process) -> ProcessSets<'a> {
+    pub fn new(
+        stepper: Arc<Stepper<'a>>,
+        process: &'a Process,
+        keeps_all: bool,
+    ) -> ProcessSets<'a> {
         ProcessSets {
+            keeps_all,
             moves: Moves::new(stepper, process),
             sets: Interned::default(),
             summaries: Vec::new(),
@@ -225,6 +232,17 @@ impl<'a> ProcessSets<'a> {
                 }
             })?;
             next += 1;
+        }
+        if !self.keeps_all {
+            for at in 0..gathered.members.len() {
+                let member = gathered.members[at];
+                if self.moves.is_left_out(member, budget)? {
+                    gathered.bits[member.index() / 64] &= !(1 << (member.0 % 64));
+                }
+            }
+            let bits = &gathered.bits;
+            let stays = |id: &ConfigId| bits[id.index() / 64] & (1 << (id.0 % 64)) != 0;
+            gathered.members.retain(stays);
         }
         let id = self.set_id(&gathered, budget);
         gathered.clear();

@@ -111,7 +111,10 @@ impl<'a> SetSearch<'a> {
             kind_of: kind_of.collect(),
             kinds: firsts
                 .iter()
-                .map(|&first| ProcessSets::new(stepper.clone(), program.process(first)))
+                .map(|&first| {
+                    let process = program.process(first);
+                    ProcessSets::new(stepper.clone(), process, search.goal.goes_on())
+                })
                 .collect(),
             symmetry: match symmetry {
                 true => Symmetry::new(&stepper),
