@@ -9,7 +9,7 @@
 //! for any number of threads: a shortest trace is chosen afterwards, by rules that know nothing
 //! of the order of discovery.
 //!
-//! A third engine, `sets`, visits the same states many at a time ([`explore_sets`]): products of
+//! A third engine, `sets`, visits the same states many at a time ([`SetExplorer`]): products of
 //! sets of configurations, between which only memory changes.
 
 pub mod avoid;
@@ -41,6 +41,6 @@ pub use search::{
     Coverage, End, Exploration, Goal, Scope, Search, Statistics, explore, label_states,
 };
 pub use sequential::SequentialStates;
-pub use sets::{SetOptions, explore as explore_sets};
+pub use sets::{Progress, SetBudget, SetExplorer};
 pub use successors::{Tag, Tagger};
 pub use trace::{Snapshot, Trace, TraceStep};

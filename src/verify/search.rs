@@ -1,7 +1,7 @@
 //! An answer by one search: explore the state space under one abstraction and judge what was
 //! found. An abstract violation counts only if it is replayed on the exact model.
 
-use super::turns::{self, Turn};
+use super::turns::{self, Paused, Turn};
 use super::{Answer, Counterexample, Evidence, Inconclusive, Verdict, VerifyOptions};
 use crate::concretise::{Concrete, concretise};
 use crate::limits::Monitor;
@@ -12,29 +12,28 @@ use crate::space::{End, Exploration, Goal, Search, Trace};
 
 /// Explores a program under the abstraction of the options; `None` if no search comes to an
 /// end in this turn.
-pub fn answer(
-    program: &Program,
+pub fn answer<'a>(
+    program: &'a Program,
     options: &VerifyOptions,
-    monitor: &Monitor,
+    monitor: &'a Monitor,
     turn: Turn,
+    paused: &mut Paused<'a>,
 ) -> Option<Answer> {
     let abstraction = options.semantics.abstraction;
     let stepper = options.semantics.stepper(program);
-    let (exploration, search) = turns::explored(
-        &Search {
-            stepper: &stepper,
-            goal: match options.full {
-                true => Goal::AllStates,
-                false => Goal::FirstViolation,
-            },
-            deadlock: options.deadlock,
-            limits: &options.limits,
-            monitor,
-            threads: options.threads,
+    let search = Search {
+        stepper: &stepper,
+        goal: match options.full {
+            true => Goal::AllStates,
+            false => Goal::FirstViolation,
         },
-        options,
-        turn,
-    )?;
+        deadlock: options.deadlock,
+        limits: &options.limits,
+        monitor,
+        threads: options.threads,
+    };
+    let explored = turns::explored(program, monitor, &search, options, turn, paused);
+    let (exploration, search) = explored?;
     let Exploration {
         end,
         statistics,

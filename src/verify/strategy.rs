@@ -1,6 +1,6 @@
 //! Which engine is asked, and in which order. New engines are tried here.
 
-use super::turns::Turn;
+use super::turns::{Paused, Turn};
 use super::{
     Answer, Attempt, Counterexample, Evidence, Inconclusive, SearchKind, Verdict, VerifyOptions,
     logs, search,
@@ -38,7 +38,10 @@ pub(super) fn answer(program: &Program, options: &VerifyOptions, monitor: &Monit
     let asked = Portfolio::new(program, options, monitor);
     match (options.strategy, options.semantics.abstraction) {
         (strategy, Abstraction::Logs { widening }) => asked.logs_alone(strategy, widening),
-        (Strategy::Fixed, _) => in_turns(|turn| search::answer(program, options, monitor, turn)),
+        (Strategy::Fixed, _) => {
+            let mut paused = Paused::default();
+            in_turns(|turn| search::answer(program, options, monitor, turn, &mut paused))
+        }
         (Strategy::Refine | Strategy::Portfolio, _) => asked.refined(),
     }
 }
@@ -71,6 +74,8 @@ struct Portfolio<'a> {
     /// It is not known whether the program is correct under sequential consistency.
     ask_sc: bool,
     tried: Vec<Attempt>,
+    /// Searches that wait for their next turn.
+    paused: Paused<'a>,
 }
 
 impl<'a> Portfolio<'a> {
@@ -93,6 +98,7 @@ impl<'a> Portfolio<'a> {
             widening: FIRST_WIDENING,
             ask_sc: several && !options.correct_under_sc,
             tried: Vec::new(),
+            paused: Paused::default(),
         }
     }
 
@@ -148,7 +154,9 @@ impl<'a> Portfolio<'a> {
                 return None;
             }
             let options = self.with(Abstraction::Fd { k });
-            if let Some(answer) = search::answer(self.program, &options, self.monitor, turn) {
+            let paused = &mut self.paused;
+            let answer = search::answer(self.program, &options, self.monitor, turn, paused);
+            if let Some(answer) = answer {
                 if is_spurious(&answer) && k < MOST_K {
                     let states = answer.statistics.states;
                     self.tried.push(Attempt { k, states });
@@ -194,7 +202,8 @@ impl<'a> Portfolio<'a> {
         }
         let mut options = self.with(self.options.semantics.abstraction);
         options.semantics.model = Model::Sc;
-        let answer = search::answer(self.program, &options, self.monitor, turn)?;
+        let paused = &mut self.paused;
+        let answer = search::answer(self.program, &options, self.monitor, turn, paused)?;
         self.ask_sc = answer.verdict == Verdict::Violated;
         let trace = answer.counterexample()?.trace.as_ref()?;
         let exact = self.options.semantics.exact().stepper(self.program);

@@ -2,15 +2,17 @@
 //! one by sets, which goes further where processes mostly read.
 //!
 //! Each gets a budget that it cannot always live with, the plain one first; then both get
-//! more, and start over. Budgets are numbers of states and of steps, so which of them answers
+//! more. The plain one starts over, which takes little; the other goes on. Budgets are numbers of states and of steps, so which of them answers
 //! depends neither on the machine nor on the number of threads. The first budgets were
 //! measured: below some ten thousand states the plain search takes no time to speak of,
 //! and its traces are shorter; above, whichever search is the better one is often better by
 //! orders of magnitude, so that the time that the other takes until then does not count.
 
 use super::{SearchKind, VerifyOptions};
-use crate::limits::{Limits, StopReason};
-use crate::space::{End, Exploration, Goal, Search, SetOptions, explore, explore_sets};
+use crate::limits::{Limits, Monitor, StopReason};
+use crate::memory::Semantics;
+use crate::program::Program;
+use crate::space::{End, Exploration, Goal, Progress, Search, SetBudget, SetExplorer, explore};
 
 /// What each of the searches may do before it is the other's turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,38 +50,96 @@ impl Turn {
     }
 }
 
+/// Searches by sets that wait for their next turn.
+#[derive(Default)]
+pub struct Paused<'a> {
+    /// What each searches under, and the search.
+    searches: Vec<(Semantics, SetExplorer<'a>)>,
+}
+
+/// The part of memory that a search may keep while it waits.
+const KEPT: u64 = 8;
+
+impl<'a> Paused<'a> {
+    /// The memory that there is beside what waits, in bytes.
+    fn memory_beside(&self, limits: &Limits) -> Option<u64> {
+        let searches = self.searches.iter();
+        let taken = searches.map(|(_, search)| search.bytes()).sum();
+        limits.max_memory.map(|most| most.saturating_sub(taken))
+    }
+
+    /// Goes on with the search by sets that waits for this turn, or with a new one; `None` if
+    /// it does not come to an end. It waits for its next turn unless it takes much memory or
+    /// cannot go on; then it will start over.
+    fn proceed(
+        &mut self,
+        search: &Search,
+        new: impl Fn() -> SetExplorer<'a>,
+        budget: SetBudget,
+    ) -> Option<Box<Exploration>> {
+        let semantics = search.stepper.semantics;
+        let known = self.searches.iter().position(|known| known.0 == semantics);
+        let known = known.map(|at| self.searches.swap_remove(at).1);
+        let mut sets = known.unwrap_or_else(new);
+        let max_memory = self.memory_beside(search.limits);
+        match sets.proceed(SetBudget {
+            max_memory,
+            ..budget
+        }) {
+            Progress::Ended(found) => return Some(found),
+            Progress::GivenUp => {}
+            Progress::Paused => {
+                let most = search.limits.max_memory.unwrap_or(u64::MAX);
+                if sets.bytes() < most / KEPT {
+                    self.searches.push((semantics, sets));
+                }
+            }
+        }
+        None
+    }
+}
+
 /// Searches by the kind that was asked for, and says which search it was; `None` if no search
 /// comes to an end in this turn. Where there is no choice, there are no turns.
-pub fn explored(
+pub fn explored<'a>(
+    program: &'a Program,
+    monitor: &'a Monitor,
     search: &Search,
     options: &VerifyOptions,
     turn: Turn,
+    paused: &mut Paused<'a>,
 ) -> Option<(Exploration, SearchKind)> {
     let plain = || Some((explore(search), SearchKind::Plain));
     let choice = matches!(search.goal, Goal::FirstViolation) && !search.stepper.memory.merges();
+    let sets = || SetExplorer::new(program, monitor, search, options.symmetry);
     match options.search {
-        SearchKind::Auto if choice => in_turn(search, options.symmetry, turn),
+        SearchKind::Auto if choice => in_turn(search, sets, turn, paused),
         SearchKind::Sets if choice => {
-            let unlimited = SetOptions {
-                symmetry: options.symmetry,
-                most_work: u64::MAX,
-                most_configurations: usize::MAX,
+            let unlimited = SetBudget {
+                max_memory: search.limits.max_memory,
+                ..SetBudget::UNLIMITED
             };
-            match explore_sets(search, unlimited) {
-                Some(found) => Some((found, SearchKind::Sets)),
-                None => plain(),
+            match sets().proceed(unlimited) {
+                Progress::Ended(found) => Some((*found, SearchKind::Sets)),
+                Progress::Paused | Progress::GivenUp => plain(),
             }
         }
         _ => plain(),
     }
 }
 
-fn in_turn(search: &Search, symmetry: bool, turn: Turn) -> Option<(Exploration, SearchKind)> {
+fn in_turn<'a>(
+    search: &Search,
+    sets: impl Fn() -> SetExplorer<'a>,
+    turn: Turn,
+    paused: &mut Paused<'a>,
+) -> Option<(Exploration, SearchKind)> {
     let most = search.limits.max_states.unwrap_or(u64::MAX);
     let allowed = turn.states.saturating_add(SLACK);
     let plain = explore(&Search {
         limits: &Limits {
             max_states: Some(allowed.min(most)),
+            max_memory: paused.memory_beside(search.limits),
             ..search.limits.clone()
         },
         ..*search
@@ -100,20 +160,23 @@ fn in_turn(search: &Search, symmetry: bool, turn: Turn) -> Option<(Exploration, 
         true => most,
         false => turn.states,
     };
-    let limited = SetOptions {
-        symmetry,
+    let budget = SetBudget {
         most_work: states.saturating_mul(WORK),
         most_configurations: match turn.states <= Turn::FIRST.states {
             true => usize::MAX,
             false => CONFIGURATIONS,
         },
+        max_memory: None,
     };
-    let sets = explore_sets(search, limited);
+    let sets = paused.proceed(search, sets, budget);
     match sets {
-        Some(sets) if !out_of_room(&sets) => Some((sets, SearchKind::Sets)),
+        Some(sets) if !out_of_room(&sets) => Some((*sets, SearchKind::Sets)),
         None if !is_out => None,
         _ if is_out => Some((plain, SearchKind::Plain)),
-        _ => Some((explore(search), SearchKind::Plain)),
+        _ => {
+            *paused = Paused::default();
+            Some((explore(search), SearchKind::Plain))
+        }
     }
 }
 

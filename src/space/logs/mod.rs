@@ -112,7 +112,7 @@ pub fn explore(search: &Search, model: Model, options: LogOptions) -> Option<Log
         Ok(()) if logs.found.is_some() => End::FirstViolation,
         Ok(()) => End::Exhausted,
         Err(Ended::Limit(reason)) => End::Limit(reason),
-        Err(Ended::GivenUp) => return None,
+        Err(Ended::Paused | Ended::GivenUp) => return None,
     };
     let violation = logs.found.is_some().then(|| match logs.own_steps() {
         Ok(execution) => execution,
@@ -120,7 +120,9 @@ pub fn explore(search: &Search, model: Model, options: LogOptions) -> Option<Log
             end = End::Limit(reason);
             Execution::GivenUp
         }
-        Err(Ended::GivenUp) => unreachable!("a trace may take all the work it needs"),
+        Err(Ended::Paused | Ended::GivenUp) => {
+            unreachable!("a trace may take all the work it needs")
+        }
     });
     Some(LogExploration {
         end,

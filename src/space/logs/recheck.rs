@@ -27,7 +27,9 @@ impl From<Ended> for Flaw {
     fn from(ended: Ended) -> Flaw {
         match ended {
             Ended::Limit(reason) => Flaw::Limit(reason),
-            Ended::GivenUp => Flaw::Wrong("its properties take too long to judge".to_string()),
+            Ended::Paused | Ended::GivenUp => {
+                Flaw::Wrong("its properties take too long to judge".to_string())
+            }
         }
     }
 }

@@ -175,6 +175,7 @@ impl<'a> LogSearch<'a> {
             && let Some((_, Reverse(state))) = self.open.pop()
         {
             if self.state(state).covered.is_none() {
+                self.budget.pause()?;
                 self.expand(state)?;
             }
         }

@@ -3,10 +3,11 @@
 //! The maximal states of one memory stand in a tree: a level for each process, a branch for
 //! each of its sets. Whoever looks for states that cover a given one follows the branches
 //! whose sets contain the given sets; whoever looks for covered ones, those whose sets are
-//! contained in them. A part of the tree with few states is a list of these.
+//! contained in them. A part of the tree with few states is a list of these. Sets are compared
+//! by masks first, which lie side by side; for most processes these decide.
 
 use super::Ended;
-use super::process::SetId;
+use super::process::{Mask, SetId};
 use super::states::{MemoryId, SetSearch, StateId};
 use crate::program::ProcessId;
 
@@ -21,30 +22,31 @@ pub struct Antichain {
 
 /// The states that have the same sets of the processes above a level.
 enum Node {
-    Branches(Vec<Branch>),
+    Branches(Branches),
     List(List),
 }
 
-/// The states with a set of the process of a level.
-struct Branch {
-    set: SetId,
-    /// The set's mask.
-    mask: u64,
-    below: Node,
+/// For each set of the process of a level, the states that have it.
+#[derive(Default)]
+struct Branches {
+    /// The masks of the sets.
+    masks: Vec<Mask>,
+    sets: Vec<SetId>,
+    below: Vec<Node>,
 }
 
 #[derive(Default)]
 struct List {
     states: Vec<StateId>,
     /// For each state, the masks of its sets from the level on.
-    masks: Vec<u64>,
+    masks: Vec<Mask>,
 }
 
 /// A state that others are compared with.
 struct Look<'a> {
     search: &'a SetSearch<'a>,
     sets: &'a [SetId],
-    masks: &'a [u64],
+    masks: &'a [Mask],
     /// Comparisons of masks.
     work: u64,
 }
@@ -77,7 +79,7 @@ impl SetSearch<'_> {
     }
 
     /// The masks of the sets of a state.
-    fn masks(&self, state: StateId) -> Vec<u64> {
+    fn masks(&self, state: StateId) -> Vec<Mask> {
         (self.sets(state).iter().zip(self.processes()))
             .map(|(&set, process)| self.kind(process).summary(set).mask)
             .collect()
@@ -100,25 +102,35 @@ impl Default for Node {
 }
 
 impl Node {
-    /// Whether some state covers the one that is looked at.
-    fn covers(&self, look: &mut Look, level: usize) -> bool {
+    /// Whether some state covers the one that is looked at. What has covered one goes to the
+    /// front: it is likely to cover the next.
+    fn covers(&mut self, look: &mut Look, level: usize) -> bool {
         match self {
             Node::Branches(branches) => {
-                look.work += branches.len() as u64;
                 let (set, mask) = (look.sets[level], look.masks[level]);
-                branches.iter().any(|branch| {
-                    mask & !branch.mask == 0
-                        && look.is_subset(level, set, branch.set)
-                        && branch.below.covers(look, level + 1)
-                })
+                for at in 0..branches.masks.len() {
+                    look.work += 1;
+                    if mask & !branches.masks[at] == 0
+                        && look.is_subset(level, set, branches.sets[at])
+                        && branches.below[at].covers(look, level + 1)
+                    {
+                        branches.swap(at / 2, at);
+                        return true;
+                    }
+                }
+                false
             }
             Node::List(list) => {
-                look.work += list.masks.len() as u64;
                 let masks = &look.masks[level..];
                 let mut all = list.states.iter().zip(list.masks.chunks_exact(masks.len()));
-                all.any(|(&state, large)| {
+                let found = all.position(|(&state, large)| {
                     within(masks, large) && look.all_from(level, state, |own, other| (own, other))
-                })
+                });
+                look.work += (found.map_or(list.states.len(), |at| at + 1) * masks.len()) as u64;
+                if let Some(at) = found {
+                    list.swap(at / 2, at, masks.len());
+                }
+                found.is_some()
             }
         }
     }
@@ -127,14 +139,18 @@ impl Node {
     fn remove_covered(&mut self, look: &mut Look, level: usize, gone: &mut Vec<StateId>) {
         match self {
             Node::Branches(branches) => {
-                look.work += branches.len() as u64;
+                look.work += branches.masks.len() as u64;
                 let (set, mask) = (look.sets[level], look.masks[level]);
-                branches.retain_mut(|branch| {
-                    if branch.mask & !mask == 0 && look.is_subset(level, branch.set, set) {
-                        branch.below.remove_covered(look, level + 1, gone);
+                for at in (0..branches.masks.len()).rev() {
+                    if branches.masks[at] & !mask == 0
+                        && look.is_subset(level, branches.sets[at], set)
+                    {
+                        branches.below[at].remove_covered(look, level + 1, gone);
+                        if branches.below[at].is_empty() {
+                            branches.remove(at);
+                        }
                     }
-                    !branch.below.is_empty()
-                });
+                }
             }
             Node::List(list) => {
                 look.work += list.masks.len() as u64;
@@ -155,7 +171,7 @@ impl Node {
 
     fn is_empty(&self) -> bool {
         match self {
-            Node::Branches(branches) => branches.is_empty(),
+            Node::Branches(branches) => branches.masks.is_empty(),
             Node::List(list) => list.states.is_empty(),
         }
     }
@@ -165,23 +181,16 @@ impl Node {
         match self {
             Node::Branches(branches) => {
                 let set = look.sets[level];
-                let known = branches.iter().position(|branch| branch.set == set);
-                let at = known.unwrap_or_else(|| {
-                    branches.push(Branch {
-                        set,
-                        mask: look.masks[level],
-                        below: Node::default(),
-                    });
-                    branches.len() - 1
-                });
-                branches[at].below.insert(look, state, level + 1);
+                let known = branches.sets.iter().position(|other| *other == set);
+                let at = known.unwrap_or_else(|| branches.add(set, look.masks[level]));
+                branches.below[at].insert(look, state, level + 1);
             }
             Node::List(list) => {
                 list.states.push(state);
                 list.masks.extend(&look.masks[level..]);
                 if list.states.len() > LIST && level + 1 < look.sets.len() {
                     let states = std::mem::take(&mut list.states);
-                    *self = Node::Branches(Vec::new());
+                    *self = Node::Branches(Branches::default());
                     for state in states {
                         let own = Look {
                             sets: look.search.sets(state),
@@ -196,7 +205,36 @@ impl Node {
     }
 }
 
+impl Branches {
+    /// Adds a set with no states yet; where it stands.
+    fn add(&mut self, set: SetId, mask: Mask) -> usize {
+        self.masks.push(mask);
+        self.sets.push(set);
+        self.below.push(Node::default());
+        self.sets.len() - 1
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        self.masks.swap(one, other);
+        self.sets.swap(one, other);
+        self.below.swap(one, other);
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.masks.swap_remove(at);
+        self.sets.swap_remove(at);
+        self.below.swap_remove(at);
+    }
+}
+
 impl List {
+    fn swap(&mut self, one: usize, other: usize, width: usize) {
+        self.states.swap(one, other);
+        for at in 0..width {
+            self.masks.swap(one * width + at, other * width + at);
+        }
+    }
+
     fn remove(&mut self, at: usize, width: usize) {
         self.states.swap_remove(at);
         let last = self.masks.len() - width;
@@ -206,13 +244,18 @@ impl List {
 }
 
 impl Look<'_> {
+    /// Whether a set is contained in another whose mask contains its mask.
+    #[inline]
     fn is_subset(&self, level: usize, small: SetId, large: SetId) -> bool {
-        let kind = self.search.kind(ProcessId(level as u32));
-        kind.is_subset(small, large)
+        small == large || {
+            let kind = self.search.kind(ProcessId(level as u32));
+            kind.masks_decide() || kind.is_subset(small, large)
+        }
     }
 
     /// Whether, from a level on, one set of each pair is contained in the other: a set of the
-    /// state that is looked at and one of another state, in the order that is given.
+    /// state that is looked at and one of another state, in the order that is given; their
+    /// masks are.
     fn all_from(
         &self,
         level: usize,
@@ -228,7 +271,7 @@ impl Look<'_> {
 }
 
 /// Whether all bits of some masks are among those of others.
-fn within(small: &[u64], large: &[u64]) -> bool {
+fn within(small: &[Mask], large: &[Mask]) -> bool {
     let mut both = small.iter().zip(large);
     both.all(|(small, large)| small & !large == 0)
 }

@@ -7,6 +7,8 @@
 
 use super::Ended;
 use super::moves::Class;
+use super::process::Summary;
+use super::states::{SetSearch, StateId};
 use crate::memory::step::At;
 use crate::program::value::{binary, unary};
 use crate::program::{
@@ -52,6 +54,43 @@ pub trait Observed {
 
     /// Some configuration of the process has failed.
     fn has_failed(&self, process: ProcessId) -> bool;
+}
+
+/// A state of a search.
+pub struct OneState<'s, 'a> {
+    pub sets: &'s SetSearch<'a>,
+    pub state: StateId,
+}
+
+impl Observed for OneState<'_, '_> {
+    fn width(&self) -> usize {
+        self.sets.width()
+    }
+
+    fn memory(&self) -> &[Value] {
+        self.sets.memory(self.sets.head(self.state).memory)
+    }
+
+    fn classes(&self, process: ProcessId) -> impl Iterator<Item = &Class> {
+        self.sets
+            .kind(process)
+            .classes(self.summary(process).classes)
+    }
+
+    fn class_set(&self, process: ProcessId) -> u32 {
+        self.summary(process).classes.0
+    }
+
+    fn has_failed(&self, process: ProcessId) -> bool {
+        self.summary(process).failed
+    }
+}
+
+impl OneState<'_, '_> {
+    fn summary(&self, process: ProcessId) -> &Summary {
+        let set = self.sets.sets(self.state)[process.index()];
+        self.sets.kind(process).summary(set)
+    }
 }
 
 /// What a predicate is worth with some processes left open.

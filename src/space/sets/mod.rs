@@ -15,6 +15,8 @@
 //! - a state whose sets are contained in those of another with the same memory is *covered*:
 //!   what it leads to, the other leads to as well. Only maximal states are expanded, the
 //!   largest first ([`antichain`]);
+//! - members that another member stands for are left out of closed sets ([`hidden`]), unless
+//!   all states are wanted;
 //! - states that differ in who is who are one ([`symmetry`]).
 //!
 //! A violation is a combination of members that violates a property ([`check`]). The trace to
@@ -23,6 +25,7 @@
 
 mod antichain;
 mod check;
+mod hidden;
 mod moves;
 mod path;
 mod process;
@@ -32,7 +35,7 @@ mod symmetry;
 use super::search::{Coverage, End, Exploration, Search, Statistics};
 use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::step::At;
-use crate::program::{Loc, ProcessId};
+use crate::program::{Loc, ProcessId, Program};
 pub(super) use check::{Check, Observed};
 pub(super) use moves::{Change, Class, Interned, accessed_places};
 use states::SetSearch;
@@ -44,7 +47,8 @@ pub(super) struct Budget<'a> {
     work: u64,
     /// Roughly the memory that is taken.
     pub(super) bytes: u64,
-    /// The work at which it is given up.
+    /// The work at which it pauses before the next expansion; one that takes as much again is
+    /// given up.
     most_work: u64,
     /// The configurations of one process at which it is given up.
     most_configurations: usize,
@@ -56,6 +60,8 @@ pub(super) struct Budget<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ended {
     Limit(StopReason),
+    /// It has done what it may do now.
+    Paused,
     /// It takes too much work; another search may do better.
     GivenUp,
 }
@@ -76,7 +82,7 @@ impl<'a> Budget<'a> {
             bytes: 0,
             most_work,
             most_configurations: usize::MAX,
-            next_look: Budget::PACE.min(most_work),
+            next_look: Budget::PACE,
         }
     }
 
@@ -94,10 +100,18 @@ impl<'a> Budget<'a> {
     }
 
     fn look(&mut self) -> Result<(), Ended> {
-        self.next_look = (self.work + Self::PACE).min(self.most_work);
+        self.next_look = self.work + Self::PACE;
         self.check(0)?;
-        match self.work >= self.most_work {
+        match self.work / 2 >= self.most_work {
             true => Err(Ended::GivenUp),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails if it is time to pause.
+    pub(super) fn pause(&self) -> Result<(), Ended> {
+        match self.work >= self.most_work {
+            true => Err(Ended::Paused),
             false => Ok(()),
         }
     }
@@ -134,65 +148,105 @@ impl<'a> Budget<'a> {
     }
 }
 
-/// How to search by sets.
+/// How far to search by sets.
 #[derive(Debug, Clone, Copy)]
-pub struct SetOptions {
-    /// States that differ in who of interchangeable processes is who are one.
-    pub symmetry: bool,
-    /// Steps of single configurations and comparisons of states after which it is given up.
+pub struct SetBudget {
+    /// Steps of single configurations and comparisons of states, in all, after which it pauses.
     pub most_work: u64,
     /// Configurations of one process after which it is given up.
     pub most_configurations: usize,
+    /// Bytes that it may take.
+    pub max_memory: Option<u64>,
 }
 
-/// Searches until nothing new is found, there is a violation (unless all states are wanted),
-/// or a limit is reached; `None` if it was given up.
-pub fn explore(search: &Search, options: SetOptions) -> Option<Exploration> {
-    let SetOptions {
-        symmetry,
-        most_work,
-        most_configurations,
-    } = options;
-    let budget = Budget {
-        most_configurations,
-        ..Budget::new(search.limits, search.monitor, most_work)
+impl SetBudget {
+    /// As far as it takes.
+    pub const UNLIMITED: SetBudget = SetBudget {
+        most_work: u64::MAX,
+        most_configurations: usize::MAX,
+        max_memory: None,
     };
-    let mut sets = SetSearch::new(search, budget, symmetry);
-    let mut end = match sets.run() {
-        Ok(()) if sets.found.is_some() && !search.goal.goes_on() => End::FirstViolation,
-        Ok(()) => End::Exhausted,
-        Err(Ended::Limit(reason)) => End::Limit(reason),
-        Err(Ended::GivenUp) => return None,
-    };
+}
+
+/// What became of a search that was given some work to do.
+pub enum Progress {
+    Ended(Box<Exploration>),
+    /// There is more to do.
+    Paused,
+    /// It takes too much; another search may do better. It cannot go on.
+    GivenUp,
+}
+
+/// A search by sets that can pause and go on.
+pub struct SetExplorer<'a> {
+    sets: SetSearch<'a>,
+}
+
+impl<'a> SetExplorer<'a> {
+    /// A search for what another one searches for. If `symmetry` says so, states that differ in
+    /// who of interchangeable processes is who are one.
+    pub fn new(
+        program: &'a Program,
+        monitor: &'a Monitor,
+        search: &Search,
+        symmetry: bool,
+    ) -> SetExplorer<'a> {
+        let budget = Budget::new(search.limits, monitor, 0);
+        let stepper = search.stepper.semantics.stepper(program);
+        SetExplorer {
+            sets: SetSearch::new(stepper, search, budget, symmetry),
+        }
+    }
+
+    /// Searches on until nothing new is found, there is a violation (unless all states are
+    /// wanted), a limit is reached or the budget is spent.
+    pub fn proceed(&mut self, budget: SetBudget) -> Progress {
+        self.sets.budget.most_work = budget.most_work;
+        self.sets.budget.most_configurations = budget.most_configurations;
+        self.sets.budget.limits.max_memory = budget.max_memory;
+        let end = match self.sets.run() {
+            Ok(()) if self.sets.is_over() => End::FirstViolation,
+            Ok(()) => End::Exhausted,
+            Err(Ended::Limit(reason)) => End::Limit(reason),
+            Err(Ended::Paused) => return Progress::Paused,
+            Err(Ended::GivenUp) => return Progress::GivenUp,
+        };
+        Progress::Ended(Box::new(report(&mut self.sets, end)))
+    }
+
+    /// Bytes that it takes, roughly.
+    pub fn bytes(&self) -> u64 {
+        self.sets.budget.bytes
+    }
+}
+
+fn report(sets: &mut SetSearch, mut end: End) -> Exploration {
     let violation = sets.found.take().map(|found| {
         let seen = sets.seen(&found);
         end.with_trace(sets.trace(&found), seen)
     });
-    Some(Exploration {
+    let kinds = sets.kinds.iter();
+    Exploration {
         end,
         statistics: Statistics {
             states: sets.kept,
             transitions: sets.transitions,
             depth: Some(sets.depth),
-            configurations: sets
-                .kinds
-                .iter()
-                .map(|kind| kind.moves.configs().len())
-                .sum(),
+            configurations: kinds.map(|kind| kind.moves.configs().len()).sum(),
             table_bytes: sets.budget.bytes,
             bytes: sets.budget.bytes,
         },
         coverage: Coverage {
             reached_final: sets.reached_final,
-            unreached: unreached(&sets),
+            unreached: unreached(sets),
         },
         no_room: sets.kinds.iter().any(|kind| kind.moves.no_room),
         violation,
-        snapshots: match search.goal.wants_snapshots() {
+        snapshots: match sets.wants_snapshots {
             true => sets.snapshots(),
             false => Vec::new(),
         },
-    })
+    }
 }
 
 /// For each property, the labels it names that no process has reached. Who can be exchanged
@@ -203,7 +257,7 @@ fn unreached(sets: &SetSearch) -> Vec<Vec<String>> {
         let mut configs = alike.flat_map(|other| sets.kind(other).moves.configs());
         configs.any(|config| config.at == At::Loc(*at))
     };
-    let properties = sets.search.stepper.program.properties.iter();
+    let properties = sets.stepper.program.properties.iter();
     let properties = properties.map(|property| {
         let labels = property.labels.iter();
         let labels = labels.filter(|(_, positions)| !positions.iter().any(reached));

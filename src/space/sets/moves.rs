@@ -5,14 +5,16 @@
 //! accesses; a step is kept for the value that it read, so that it is found again under
 //! every view that agrees there.
 
+use super::hidden::Hidden;
 use super::{Budget, Ended};
 use crate::ids::ids;
 use crate::limits::Watch;
-use crate::memory::step::{Approach, At, Config, Step, Stepper};
+use crate::memory::step::{Approach, At, Config, Effect, Step, Stepper};
 use crate::program::{Instr, PlaceId, PlaceRef, Process, Value};
 use crate::property;
 use ahash::RandomState;
 use indexmap::IndexSet;
+use std::sync::Arc;
 
 ids!(
     /// A configuration of the process.
@@ -33,12 +35,12 @@ pub type Change = Vec<(PlaceId, Value)>;
 
 /// The configurations of one process, and their steps.
 pub struct Moves<'a> {
-    stepper: &'a Stepper<'a>,
+    stepper: Arc<Stepper<'a>>,
     pub process: &'a Process,
     /// The places it accesses, in order.
     places: Vec<PlaceId>,
     configs: Interned<Config>,
-    facts: Vec<Facts>,
+    pub facts: Vec<Facts>,
     classes: Interned<Class>,
     views: Interned<Box<[Value]>>,
     changes: Interned<Change>,
@@ -47,16 +49,19 @@ pub struct Moves<'a> {
 }
 
 /// What is known of one configuration.
-struct Facts {
+pub struct Facts {
     class: ClassId,
     /// None until somebody asks.
     outline: Option<Box<Outline>>,
+    pub hidden: Hidden,
+    /// The configuration that stands for it, once somebody has asked.
+    pub settled: Option<ConfigId>,
 }
 
 /// The steps of a configuration, as far as they are known.
-struct Outline {
+pub struct Outline {
     /// Steps that read nothing.
-    fixed: Vec<Outcome>,
+    pub fixed: Vec<Outcome>,
     reads: Vec<Read>,
     /// Steps that may read anything.
     atomics: Vec<Approach>,
@@ -74,13 +79,17 @@ struct Read {
 }
 
 /// Where a step leads, and what it writes.
-struct Outcome {
-    next: ConfigId,
-    writes: Writes,
+#[derive(PartialEq, Eq)]
+pub struct Outcome {
+    pub next: ConfigId,
+    pub writes: Writes,
+    /// A pending store reaches memory.
+    pub is_flush: bool,
 }
 
 /// Places are given by their positions in a view.
-enum Writes {
+#[derive(PartialEq, Eq)]
+pub enum Writes {
     Nothing,
     /// The change, if it is one.
     One(usize, Value, ChangeId),
@@ -114,8 +123,15 @@ impl Class {
     }
 }
 
+impl Outline {
+    /// Whether what it does depends on memory.
+    pub fn reads(&self) -> bool {
+        !self.reads.is_empty() || !self.atomics.is_empty()
+    }
+}
+
 impl<'a> Moves<'a> {
-    pub fn new(stepper: &'a Stepper<'a>, process: &'a Process) -> Moves<'a> {
+    pub fn new(stepper: Arc<Stepper<'a>>, process: &'a Process) -> Moves<'a> {
         Moves {
             stepper,
             process,
@@ -214,12 +230,25 @@ impl<'a> Moves<'a> {
         Ok(())
     }
 
-    /// Finds out what a configuration does under a view, unless that is known.
-    fn learn(&mut self, config: ConfigId, view: ViewId, budget: &mut Budget) -> Result<(), Ended> {
+    /// The steps of a configuration as far as they do not depend on memory.
+    pub fn outlined(&mut self, config: ConfigId, budget: &mut Budget) -> Result<&Outline, Ended> {
         if self.facts[config.index()].outline.is_none() {
             let outline = self.outline(config, budget)?;
             self.facts[config.index()].outline = Some(outline);
         }
+        let outline = self.facts[config.index()].outline.as_ref();
+        Ok(outline.expect("it has just been made"))
+    }
+
+    /// The same, if it was asked for before.
+    pub fn known(&self, config: ConfigId) -> &Outline {
+        let outline = self.facts[config.index()].outline.as_ref();
+        outline.expect("it was asked for before")
+    }
+
+    /// Finds out what a configuration does under a view, unless that is known.
+    fn learn(&mut self, config: ConfigId, view: ViewId, budget: &mut Budget) -> Result<(), Ended> {
+        self.outlined(config, budget)?;
         let outline = self.facts[config.index()].outline.as_ref();
         let outline = outline.expect("it has just been made");
         let values = &self.views[view.index()];
@@ -272,7 +301,7 @@ impl<'a> Moves<'a> {
             let outline = self.facts[config.index()].outline.as_ref();
             let state = &self.configs[config.index()];
             for approach in approaches(outline.expect("an outline comes first")) {
-                let steps = self.stepper;
+                let steps = &self.stepper;
                 let steps = steps.finish(self.process, state, approach, &memory, &watch)?;
                 taken.extend(steps);
             }
@@ -310,6 +339,7 @@ impl<'a> Moves<'a> {
     }
 
     fn outcome(&mut self, step: Step) -> Outcome {
+        let is_flush = matches!(step.effect, Effect::Flush(_));
         let mut writes = step.writes;
         writes.sort();
         let writes = match writes[..] {
@@ -328,6 +358,7 @@ impl<'a> Moves<'a> {
         Outcome {
             next: self.intern(step.next),
             writes,
+            is_flush,
         }
     }
 
@@ -338,6 +369,8 @@ impl<'a> Moves<'a> {
             self.facts.push(Facts {
                 class: ClassId(self.classes.insert_full(class).0 as u32),
                 outline: None,
+                hidden: Hidden::Unknown,
+                settled: None,
             });
         }
         ConfigId(id as u32)

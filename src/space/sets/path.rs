@@ -69,7 +69,7 @@ impl SetSearch<'_> {
                 .map(any)
                 .collect(),
         };
-        let violation = snapshot.violation(self.search.stepper.program);
+        let violation = snapshot.violation(self.stepper.program);
         violation.unwrap_or(Violation::Deadlock)
     }
 
@@ -79,7 +79,9 @@ impl SetSearch<'_> {
         let traced = self.traced(*state, members);
         traced.map_err(|ended| match ended {
             Ended::Limit(reason) => reason,
-            Ended::GivenUp => unreachable!("a trace may take all the work it needs"),
+            Ended::Paused | Ended::GivenUp => {
+                unreachable!("a trace may take all the work it needs")
+            }
         })
     }
 
@@ -101,7 +103,7 @@ impl SetSearch<'_> {
         for (process, wanted) in self.processes().zip(&wanted) {
             ways.push(self.way(process, &history, wanted.as_deref())?);
         }
-        let stepper = self.search.stepper;
+        let stepper = &self.stepper;
         let moves = |process: ProcessId| &self.kind(process).moves;
         let starts = ways.iter().zip(self.processes());
         let mut now = Snapshot {

@@ -9,6 +9,7 @@ use crate::ids::ids;
 use crate::memory::step::{At, Config, Stepper};
 use crate::program::Process;
 use ahash::{AHashMap, RandomState};
+use std::sync::Arc;
 
 ids!(
     /// A set of configurations.
@@ -22,6 +23,8 @@ ids!(
 /// Everything that is known of one process.
 pub struct ProcessSets<'a> {
     pub moves: Moves<'a>,
+    /// Closed sets have all members, even if another one stands for them.
+    keeps_all: bool,
     sets: Interned<Members>,
     /// By set.
     summaries: Vec<Summary>,
@@ -40,11 +43,13 @@ struct Members {
     words: Box<[u64]>,
 }
 
+/// A bit for each member's number modulo the number of bits: a subset has no others.
+pub type Mask = u128;
+
 /// What is known of a set at a glance.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary {
-    /// A bit for each member's number modulo 64: a subset has no others.
-    pub mask: u64,
+    pub mask: Mask,
     pub len: u32,
     /// Some member has failed.
     pub failed: bool,
@@ -109,6 +114,13 @@ impl Members {
         })
     }
 
+    fn mask(&self) -> Mask {
+        let words = self.words.iter().enumerate();
+        words.fold(0, |mask, (at, &word)| {
+            mask | Mask::from(word) << (64 * ((self.first + at) % 2))
+        })
+    }
+
     fn is_subset(&self, other: &Members) -> bool {
         let Some(begin) = self.first.checked_sub(other.first) else {
             return false;
@@ -122,8 +134,13 @@ impl Members {
 }
 
 impl<'a> ProcessSets<'a> {
-    pub fn new(stepper: &'a Stepper<'a>, process: &'a Process) -> ProcessSets<'a> {
+    pub fn new(
+        stepper: Arc<Stepper<'a>>,
+        process: &'a Process,
+        keeps_all: bool,
+    ) -> ProcessSets<'a> {
         ProcessSets {
+            keeps_all,
             moves: Moves::new(stepper, process),
             sets: Interned::default(),
             summaries: Vec::new(),
@@ -166,12 +183,14 @@ impl<'a> ProcessSets<'a> {
 
     /// Whether every member of one set is one of another.
     pub fn is_subset(&self, small: SetId, large: SetId) -> bool {
-        small == large || {
-            let (own, other) = (self.summary(small), self.summary(large));
-            own.len <= other.len
-                && own.mask & !other.mask == 0
-                && self.sets[small.index()].is_subset(&self.sets[large.index()])
-        }
+        self.sets[small.index()].is_subset(&self.sets[large.index()])
+    }
+
+    /// No two configurations share a bit of a mask: a set is contained in another if its mask
+    /// is.
+    #[inline]
+    pub fn masks_decide(&self) -> bool {
+        self.moves.configs().len() <= Mask::BITS as usize
     }
 
     /// The classes of a set of classes.
@@ -213,6 +232,17 @@ impl<'a> ProcessSets<'a> {
                 }
             })?;
             next += 1;
+        }
+        if !self.keeps_all {
+            for at in 0..gathered.members.len() {
+                let member = gathered.members[at];
+                if self.moves.is_left_out(member, budget)? {
+                    gathered.bits[member.index() / 64] &= !(1 << (member.0 % 64));
+                }
+            }
+            let bits = &gathered.bits;
+            let stays = |id: &ConfigId| bits[id.index() / 64] & (1 << (id.0 % 64)) != 0;
+            gathered.members.retain(stays);
         }
         let id = self.set_id(&gathered, budget);
         gathered.clear();
@@ -285,7 +315,7 @@ impl<'a> ProcessSets<'a> {
             let looks = gathered.members.iter().map(look);
             let look = looks.fold(0, u64::wrapping_add);
             self.summaries.push(Summary {
-                mask: members.words.iter().fold(0, |mask, word| mask | word),
+                mask: members.mask(),
                 len: gathered.members.len() as u32,
                 failed: all().any(|class| matches!(class.at, Some(At::Failed(_)))),
                 done: all().any(|class| class.done),

@@ -1,13 +1,13 @@
 //! Products of sets over one memory, and the search through them.
 
 use super::antichain::Antichain;
-use super::check::{Check, Observed};
-use super::moves::{ChangeId, Class, ConfigId, Interned, ViewId};
-use super::process::{ProcessSets, SetId, Summary};
+use super::check::{Check, OneState};
+use super::moves::{ChangeId, ConfigId, Interned, ViewId};
+use super::process::{Mask, ProcessSets, SetId};
 use super::symmetry::{Product, Symmetry};
 use super::{Budget, Ended};
 use crate::ids::ids;
-use crate::memory::step::{At, Config, initial_values};
+use crate::memory::step::{At, Config, Stepper, initial_values};
 use crate::program::{ProcessId, Value};
 use crate::space::search::Search;
 use crate::space::trace::Snapshot;
@@ -26,7 +26,13 @@ ids!(
 
 /// A search under way.
 pub struct SetSearch<'a> {
-    pub search: &'a Search<'a>,
+    pub stepper: Arc<Stepper<'a>>,
+    /// It goes on when it has found a violation.
+    goes_on: bool,
+    pub wants_snapshots: bool,
+    deadlock: bool,
+    /// The initial states have been added.
+    started: bool,
     /// One for all processes with the same code.
     pub kinds: Vec<ProcessSets<'a>>,
     /// By process.
@@ -44,7 +50,7 @@ pub struct SetSearch<'a> {
     met: HashTable<StateId>,
     hasher: RandomState,
     pub antichain: Antichain,
-    /// The states to be expanded: the largest first, then the oldest.
+    /// The states to be expanded: those that stand for most states first, then the oldest.
     open: BinaryHeap<(u64, Reverse<StateId>)>,
     check: Check<'a>,
     /// The first violation.
@@ -81,46 +87,14 @@ pub struct Parent {
 /// do.
 pub type Found = (StateId, Vec<Option<Vec<ConfigId>>>);
 
-/// A state of a search.
-struct OneState<'s, 'a> {
-    sets: &'s SetSearch<'a>,
-    state: StateId,
-}
-
-impl Observed for OneState<'_, '_> {
-    fn width(&self) -> usize {
-        self.sets.width()
-    }
-
-    fn memory(&self) -> &[Value] {
-        self.sets.memory(self.sets.head(self.state).memory)
-    }
-
-    fn classes(&self, process: ProcessId) -> impl Iterator<Item = &Class> {
-        self.sets
-            .kind(process)
-            .classes(self.summary(process).classes)
-    }
-
-    fn class_set(&self, process: ProcessId) -> u32 {
-        self.summary(process).classes.0
-    }
-
-    fn has_failed(&self, process: ProcessId) -> bool {
-        self.summary(process).failed
-    }
-}
-
-impl OneState<'_, '_> {
-    fn summary(&self, process: ProcessId) -> &Summary {
-        let set = self.sets.sets(self.state)[process.index()];
-        self.sets.kind(process).summary(set)
-    }
-}
-
 impl<'a> SetSearch<'a> {
-    pub fn new(search: &'a Search<'a>, budget: Budget<'a>, symmetry: bool) -> SetSearch<'a> {
-        let program = search.stepper.program;
+    pub fn new(
+        stepper: Stepper<'a>,
+        search: &Search,
+        budget: Budget<'a>,
+        symmetry: bool,
+    ) -> SetSearch<'a> {
+        let (program, stepper) = (stepper.program, Arc::new(stepper));
         let code = program.same_code();
         let mut firsts = code.clone();
         firsts.sort();
@@ -130,14 +104,20 @@ impl<'a> SetSearch<'a> {
             at.expect("all of them are there")
         });
         SetSearch {
-            search,
+            goes_on: search.goal.goes_on(),
+            wants_snapshots: search.goal.wants_snapshots(),
+            deadlock: search.deadlock,
+            started: false,
             kind_of: kind_of.collect(),
             kinds: firsts
                 .iter()
-                .map(|&first| ProcessSets::new(search.stepper, program.process(first)))
+                .map(|&first| {
+                    let process = program.process(first);
+                    ProcessSets::new(stepper.clone(), process, search.goal.goes_on())
+                })
                 .collect(),
             symmetry: match symmetry {
-                true => Symmetry::new(search.stepper),
+                true => Symmetry::new(&stepper),
                 false => Symmetry::default(),
             },
             memories: Interned::default(),
@@ -156,6 +136,7 @@ impl<'a> SetSearch<'a> {
             transitions: 0,
             depth: 0,
             reached_final: false,
+            stepper,
         }
     }
 
@@ -207,13 +188,18 @@ impl<'a> SetSearch<'a> {
         self.views[memory.index()][self.kind_of[process.index()]]
     }
 
-    /// Visits states until nothing is left to be expanded, or a violation is enough.
+    /// Visits states until nothing is left to be expanded, or a violation is enough. Only
+    /// between two expansions it may pause, and go on when it is called again.
     pub fn run(&mut self) -> Result<(), Ended> {
-        self.start()?;
-        while let Some((_, Reverse(state))) = self.open.pop() {
-            if self.is_over() {
+        if !self.started {
+            self.started = true;
+            self.start()?;
+        }
+        while !self.open.is_empty() && !self.is_over() {
+            self.budget.pause()?;
+            let Some((_, Reverse(state))) = self.open.pop() else {
                 break;
-            }
+            };
             if self.head(state).covered {
                 continue;
             }
@@ -223,13 +209,13 @@ impl<'a> SetSearch<'a> {
     }
 
     /// A violation was found, and that is enough.
-    fn is_over(&self) -> bool {
-        self.found.is_some() && !self.search.goal.goes_on()
+    pub fn is_over(&self) -> bool {
+        self.found.is_some() && !self.goes_on
     }
 
     /// Adds the initial states, one for each memory that the program may start with.
     fn start(&mut self) -> Result<(), Ended> {
-        let places = &self.search.stepper.program.places;
+        let places = &self.stepper.program.places;
         let ranges: Vec<_> = places
             .iter()
             .map(|place| initial_values(place.initial, place.domain))
@@ -337,13 +323,13 @@ impl<'a> SetSearch<'a> {
             self.head_mut(state).covered = true;
             return Ok(());
         }
-        self.budget.bytes += (8 * sets.len() + 24) as u64;
+        self.budget.bytes += (size_of::<Mask>() * sets.len() + 24) as u64;
         self.budget.check_states(self.kept + 1)?;
         self.kept += 1;
-        self.search.monitor.report(self.kept, self.depth);
+        self.budget.monitor.report(self.kept, self.depth);
         self.depth = self.depth.max(u64::from(depth));
         let size = (sets.iter().zip(self.processes()))
-            .map(|(&set, process)| u64::from(self.kind(process).summary(set).len))
+            .map(|(&set, process)| logarithm(self.kind(process).summary(set).len))
             .sum();
         self.open.push((size, Reverse(state)));
         self.judge(state)
@@ -360,7 +346,7 @@ impl<'a> SetSearch<'a> {
         let classes = check.violation(&OneState { sets: self, state }, done)?;
         self.check = check;
         self.found = match classes {
-            None if self.search.deadlock => self.deadlock(state)?,
+            None if self.deadlock => self.deadlock(state)?,
             None => None,
             Some(classes) => {
                 let both = self.sets(state).iter().zip(self.processes());
@@ -475,7 +461,7 @@ impl<'a> SetSearch<'a> {
                     ..state.clone()
                 };
                 for (process, config) in self.processes().zip(&state.configs) {
-                    let config = exchange.config(self.search.stepper, process, config);
+                    let config = exchange.config(&self.stepper, process, config);
                     other.configs[exchange.process(process).index()] = Arc::new(config);
                 }
                 if all.insert(other.clone()) {
@@ -485,4 +471,12 @@ impl<'a> SetSearch<'a> {
         }
         all
     }
+}
+
+/// The binary logarithm of a number, 0 for 0, as a multiple of 2⁻³²: the exponent is
+/// exact, and between two powers it is a line.
+fn logarithm(number: u32) -> u64 {
+    let number = number.max(1);
+    let exponent = u64::from(number.ilog2());
+    (exponent << 32) + ((u64::from(number) << 32 >> exponent) - (1 << 32))
 }

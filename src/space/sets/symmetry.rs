@@ -13,6 +13,7 @@ use super::states::{MemoryId, SetSearch};
 use crate::memory::step::{At, Config, Stepper};
 use crate::program::{Exchange, LocalId, PlaceId, ProcessId, Program, Value};
 use ahash::AHashMap;
+use std::sync::Arc;
 
 /// Orders of processes that look the same that are tried at most.
 const MOST_ORDERS: usize = 120;
@@ -227,7 +228,7 @@ impl SetSearch<'_> {
         if let Some(&known) = self.symmetry.sets.get(&(id, process, set)) {
             return Ok(known);
         }
-        let stepper = self.search.stepper;
+        let stepper = &self.stepper;
         let exchange = &self.symmetry.exchanges[id];
         let kind = self.kind(process);
         let members = kind.members(set).map(|member| {
@@ -250,7 +251,7 @@ impl SetSearch<'_> {
         mut process: ProcessId,
         members: &[ConfigId],
     ) -> (ProcessId, Vec<ConfigId>) {
-        let stepper = self.search.stepper;
+        let stepper = Arc::clone(&self.stepper);
         let mut members = members.to_vec();
         for &id in exchanges {
             let exchange = &self.symmetry.exchanges[id];
@@ -258,7 +259,7 @@ impl SetSearch<'_> {
             let moves = &self.kind(process).moves;
             let configs = members.iter().map(|&member| {
                 let config = moves.config(member);
-                exchange.config(stepper, process, config)
+                exchange.config(&stepper, process, config)
             });
             let configs: Vec<Config> = configs.collect();
             let moves = &mut self.learn(to).0.moves;
