@@ -11,7 +11,7 @@
 //! states of view logs, which are checked one by one. What it returns, a [`Claim`], names
 //! everything that the certificate could choose freely.
 //!
-//! A certificate of correctness ([`correctness`]) is the same without a bound.
+//! A certificate of correctness (`correctness`) is the same without a bound.
 
 mod correctness;
 

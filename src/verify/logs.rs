@@ -20,6 +20,7 @@ pub fn answer(
     let logs = LogOptions {
         widening,
         most_work,
+        symmetry: options.symmetry,
         invariant: false,
     };
     let found = explored(program, options, monitor, logs)?;
@@ -59,6 +60,7 @@ pub fn invariant(
     let logs = LogOptions {
         widening,
         most_work: u64::MAX,
+        symmetry: false,
         invariant: true,
     };
     explored(program, options, monitor, logs)?.invariant

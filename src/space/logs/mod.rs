@@ -80,6 +80,9 @@ pub struct LogOptions {
     pub widening: usize,
     /// Steps of single members and comparisons after which it is given up.
     pub most_work: u64,
+    /// States that differ in who of identical processes is who are one, unless what was found is
+    /// to be told.
+    pub symmetry: bool,
     /// Tell what was found, so that it can be checked again.
     pub invariant: bool,
 }
@@ -108,6 +111,9 @@ pub struct LogExploration {
 pub fn explore(search: &Search, model: Model, options: LogOptions) -> Option<LogExploration> {
     let budget = Budget::new(search.limits, search.monitor, options.most_work);
     let mut logs = LogSearch::new(search.stepper, model, options.widening, budget);
+    if options.symmetry && !options.invariant {
+        logs.exchange_identical();
+    }
     let mut end = match logs.run() {
         Ok(()) if logs.found.is_some() => End::FirstViolation,
         Ok(()) => End::Exhausted,

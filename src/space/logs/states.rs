@@ -32,6 +32,8 @@ pub struct LogSearch<'a> {
     maximal: AHashMap<MemoryId, Vec<StateId>>,
     /// The states to be expanded: the largest first, then the oldest.
     open: BinaryHeap<(u64, Reverse<StateId>)>,
+    /// Processes that can take each other's parts as they are.
+    identical: Vec<Vec<ProcessId>>,
     check: Check<'a>,
     /// Properties name places: a process may have run ahead of its stores.
     looks_at_memory: bool,
@@ -48,6 +50,8 @@ pub struct LogSearch<'a> {
 pub struct State {
     pub memory: MemoryId,
     pub sets: Box<[SetId]>,
+    /// The same with identical processes in the order of their sets.
+    ordered: Box<[SetId]>,
     /// The last change; none at the start.
     pub parent: Option<Parent>,
     depth: u64,
@@ -102,6 +106,7 @@ impl<'a> LogSearch<'a> {
             states: Vec::new(),
             maximal: AHashMap::new(),
             open: BinaryHeap::new(),
+            identical: Vec::new(),
             check: Check::new(program),
             looks_at_memory,
             found: None,
@@ -111,6 +116,43 @@ impl<'a> LogSearch<'a> {
             depth: 0,
             reached_final: false,
         }
+    }
+
+    /// From now on, states that differ in who of identical processes is who cover each other.
+    /// An exchange of two processes that changes nothing else maps executions to executions
+    /// and violations to violations.
+    pub fn exchange_identical(&mut self) {
+        let reset_dead = self.stepper.semantics.reset_dead;
+        for exchange in self.stepper.program.exchanges(reset_dead) {
+            let (one, other) = exchange.processes;
+            if !exchange.renames_nothing() {
+                continue;
+            }
+            let mut group = vec![one, other];
+            self.identical.retain(|known| {
+                let apart = !known.contains(&one) && !known.contains(&other);
+                if !apart {
+                    group.extend(known);
+                }
+                apart
+            });
+            group.sort();
+            group.dedup();
+            self.identical.push(group);
+        }
+    }
+
+    /// Sets with identical processes in the order of their sets.
+    fn ordered(&self, sets: &[SetId]) -> Box<[SetId]> {
+        let mut ordered: Box<[SetId]> = sets.into();
+        for group in &self.identical {
+            let mut own: Vec<SetId> = group.iter().map(|process| sets[process.index()]).collect();
+            own.sort();
+            for (process, set) in group.iter().zip(own) {
+                ordered[process.index()] = set;
+            }
+        }
+        ordered
     }
 
     pub fn processes(&self) -> impl Iterator<Item = ProcessId> + use<> {
@@ -138,6 +180,7 @@ impl<'a> LogSearch<'a> {
     pub fn keep(&mut self, memory: MemoryId, sets: Vec<SetId>) {
         self.states.push(State {
             memory,
+            ordered: self.ordered(&sets),
             sets: sets.into(),
             parent: None,
             depth: 0,
@@ -270,15 +313,16 @@ impl<'a> LogSearch<'a> {
     ) -> Result<StateId, Ended> {
         let known = self.maximal.get(&memory).cloned().unwrap_or_default();
         self.budget.spend(8 + 4 * known.len() as u64)?;
+        let ordered = self.ordered(&sets);
         for &other in &known {
-            if self.covers(&sets, other, true) {
+            if self.covers(&ordered, other, true) {
                 return Ok(other);
             }
         }
         let id = StateId(self.states.len() as u32);
         let mut kept = Vec::new();
         for other in known {
-            match self.covers(&sets, other, false) {
+            match self.covers(&ordered, other, false) {
                 true => self.states[other.index()].covered = Some(id),
                 false => kept.push(other),
             }
@@ -288,7 +332,7 @@ impl<'a> LogSearch<'a> {
         let depth = parent
             .as_ref()
             .map_or(0, |parent| self.state(parent.state).depth + 1);
-        self.budget.bytes += (size_of::<State>() + 4 * sets.len() + 64) as u64;
+        self.budget.bytes += (size_of::<State>() + 8 * sets.len() + 64) as u64;
         self.budget.check_states(self.kept + 1)?;
         self.kept += 1;
         self.depth = self.depth.max(depth);
@@ -298,6 +342,7 @@ impl<'a> LogSearch<'a> {
         self.open.push((size.sum(), Reverse(id)));
         self.states.push(State {
             memory,
+            ordered,
             sets: sets.into(),
             parent,
             depth,
@@ -308,10 +353,10 @@ impl<'a> LogSearch<'a> {
         Ok(id)
     }
 
-    /// Whether sets are within those of another state, or the other way round.
+    /// Whether ordered sets are within those of another state, or the other way round.
     fn covers(&mut self, sets: &[SetId], other: StateId, within: bool) -> bool {
         self.processes().zip(sets).all(|(process, &own)| {
-            let theirs = self.state(other).sets[process.index()];
+            let theirs = self.state(other).ordered[process.index()];
             let (kind, _) = self.learn(process);
             match within {
                 true => kind.is_within(own, theirs),
