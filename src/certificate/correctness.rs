@@ -25,7 +25,6 @@ pub fn certificate_of_correctness(
         fuse,
         ..
     } = options.semantics;
-    let (abstraction, states) = (answer.abstraction, answer.statistics.states);
     Ok(CorrectnessCertificate {
         schema: CORRECTNESS_SCHEMA.to_string(),
         tool: env!("CARGO_PKG_VERSION").to_string(),
@@ -41,8 +40,7 @@ pub fn certificate_of_correctness(
         proof: proof(
             &program.fenced(fences),
             options,
-            abstraction,
-            states,
+            answer.abstraction,
             monitor,
         )?,
     })

@@ -75,7 +75,6 @@ pub fn certificate(
         &program.fenced(&placement.fences),
         &options.verify,
         placement.abstraction,
-        placement.states,
         monitor,
     );
     Ok(Certificate {
@@ -98,28 +97,43 @@ pub fn certificate(
     })
 }
 
-/// What proves a program that was verified; view logs are searched again to tell their states.
+/// What proves a program that was verified under this abstraction. The search is done again as
+/// a check does it: which search answers, and with how many states, depends on what was asked
+/// before. View logs also tell their states.
 fn proof(
     program: &Program,
     options: &VerifyOptions,
     abstraction: Abstraction,
-    states: u64,
     monitor: &Monitor,
 ) -> Result<Proof, StopReason> {
-    let found = match abstraction {
+    let (states, invariant) = match abstraction {
         Abstraction::Logs { widening } => {
             let found = invariant(program, options, monitor, widening);
-            Some(found.ok_or(StopReason::Interrupted)?)
+            let found = found.ok_or(StopReason::Interrupted)?;
+            (found.states.len() as u64, Some(found))
         }
-        _ => None,
+        _ => {
+            let semantics = Semantics {
+                abstraction,
+                ..options.semantics
+            };
+            let again = VerifyOptions {
+                threads: options.threads,
+                limits: options.limits.clone(),
+                ..VerifyOptions::under(semantics)
+            };
+            let answer = verify(program, &again, monitor);
+            match answer.verdict {
+                Verdict::Inconclusive(Inconclusive::Limit(reason)) => return Err(reason),
+                _ => (answer.statistics.states, None),
+            }
+        }
     };
     Ok(Proof {
         abstraction: abstraction.kind(),
         k: abstraction.parameter(),
-        states: found
-            .as_ref()
-            .map_or(states, |found| found.states.len() as u64),
-        invariant: found,
+        states,
+        invariant,
     })
 }
 
