@@ -77,6 +77,7 @@ fn fits(step: &Step, recorded: &Step) -> bool {
     let own = (
         &step.process,
         step.flush,
+        &step.file,
         step.line,
         step.column,
         &step.locals,
@@ -84,6 +85,7 @@ fn fits(step: &Step, recorded: &Step) -> bool {
     let wanted = (
         &recorded.process,
         recorded.flush,
+        &recorded.file,
         recorded.line,
         recorded.column,
         &recorded.locals,

@@ -57,9 +57,7 @@ pub fn load<F: ValueEnum + Send + Sync>(found: Found, common: &Common<F>) -> Pro
                 source, program, ..
             }) => {
                 let name = source.name().to_string();
-                programs
-                    .listed
-                    .push(ListedProgram::readable(&name, source.text()));
+                programs.listed.push(ListedProgram::readable(&source));
                 programs.subjects.insert(name, Subject { source, program });
             }
             Err(failure) => programs.listed.push(broken(path, failure)),

@@ -64,12 +64,12 @@ pub fn trace(program: &Program, source: &Source, trace: &Trace, paint: Paint) ->
     ]);
     for (index, taken) in trace.steps.iter().enumerate() {
         let process = program.process(taken.process);
-        let position = describe::step_position(source, process, &taken.step);
+        let location = describe::step_location(source, process, &taken.step);
         let (memory, buffers) = state(&taken.after);
         rows.push([
             (index + 1).to_string(),
             process.name.clone(),
-            position.map_or(String::new(), |at| at.line.to_string()),
+            location.map_or(String::new(), |it| it.line()),
             describe::step(program, source, process, &taken.step),
             memory,
             buffers,
