@@ -67,6 +67,9 @@ pub mod import;
 // Syntax tree to program form.
 pub mod lower;
 
+// C programs.
+pub mod c;
+
 // Fence points as a person names them: by line and column.
 pub mod fences;
 

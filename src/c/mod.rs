@@ -1,0 +1,5 @@
+//! C programs.
+
+mod macros;
+pub mod positions;
+pub mod tokens;
