@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// The endings of programs in folders.
-pub const ENDINGS: [&str; 3] = ["fen", "litmus", "rmm"];
+pub const ENDINGS: [&str; 4] = ["c", "fen", "litmus", "rmm"];
 
 /// The programs of a sweep.
 pub struct Programs {
