@@ -113,7 +113,8 @@ where
 fn c_program(path: &Path, args: &CArgs) -> Result<Input, Failure> {
     let preprocessed = preprocess(path, args)?;
     let options = c::Options {
-        heap: args.heap.unwrap_or(DEFAULT_HEAP) as usize,
+        heap: args.heap.unwrap_or(DEFAULT_HEAP) as u32,
+        ..c::Options::default()
     };
     let source = preprocessed.source().clone();
     match c::compile(&preprocessed, &options) {
