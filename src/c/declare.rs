@@ -1,8 +1,7 @@
 //! Declarations: types, structures, enumerations and variables.
 
-use super::lowering::{Entity, Lowering, Read, Scope, Storage, Tag, Variable};
-use super::operand::Operand;
-use super::types::{Field, Number, Qualified, Struct, StructId, Type};
+use super::lowering::{Entity, Lowering, Read, Scope, Storage, Variable};
+use super::types::{Number, Qualified, Type};
 use lang_c::ast::*;
 use lang_c::span::{Node, Span as Piece};
 use std::rc::Rc;
@@ -61,7 +60,7 @@ impl<'a> Lowering<'a> {
         Ok(Specified { ty, storage })
     }
 
-    fn qualified_type(
+    pub fn qualified_type(
         &mut self,
         piece: Piece,
         specifiers: &'a [Node<SpecifierQualifier>],
@@ -132,7 +131,9 @@ impl<'a> Lowering<'a> {
     fn words_type(&self, piece: Piece, words: Words) -> Read<Qualified> {
         let signed = words.unsigned == 0;
         let ty = match &words {
-            Words { other: Some(ty), .. } => {
+            Words {
+                other: Some(ty), ..
+            } => {
                 return Ok(Qualified {
                     ty: ty.ty.clone(),
                     atomic: ty.atomic || words.atomic,
@@ -144,9 +145,12 @@ impl<'a> Lowering<'a> {
             Words { char: 1.., .. } => Type::Int(Number::new(8, signed)),
             Words { short: 1.., .. } => Type::Int(Number::new(16, signed)),
             Words { long: 1.., .. } => Type::Int(Number::new(64, signed)),
-            Words { int, signed: s, unsigned, .. } if int + s + unsigned > 0 => {
-                Type::Int(Number::new(32, signed))
-            }
+            Words {
+                int,
+                signed: s,
+                unsigned,
+                ..
+            } if int + s + unsigned > 0 => Type::Int(Number::new(32, signed)),
             _ => return self.error(piece, "a type is missing here"),
         };
         Ok(Qualified {
@@ -173,7 +177,10 @@ impl<'a> Lowering<'a> {
         let mut ty = base;
         let derived = &declarator.node.derived;
         let is_pointer = |d: &&Node<DerivedDeclarator>| {
-            matches!(d.node, DerivedDeclarator::Pointer(_) | DerivedDeclarator::Block(_))
+            matches!(
+                d.node,
+                DerivedDeclarator::Pointer(_) | DerivedDeclarator::Block(_)
+            )
         };
         for pointer in derived.iter().filter(is_pointer) {
             let mut atomic = false;
@@ -222,110 +229,6 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
-    }
-
-    fn structure(&mut self, declared: &'a Node<StructType>) -> Read<StructId> {
-        let node = &declared.node;
-        if node.kind.node == StructKind::Union {
-            return self.refuse(
-                declared.span,
-                "unions are not read",
-                "use a structure with a field for each member",
-            );
-        }
-        let tag = node.identifier.as_ref().map(|tag| tag.node.name.as_str());
-        let Some(fields) = &node.declarations else {
-            let tag = tag.expect("a structure has a tag or fields");
-            let known = self.scopes.iter().rev().find_map(|scope| scope.tags.get(tag));
-            return Ok(match known {
-                Some(Tag::Struct(id)) => *id,
-                _ => self.new_struct(tag, declared.span.start),
-            });
-        };
-        let here = self.scopes.last().and_then(|scope| scope.tags.get(tag?));
-        let id = match (here, self.declared.get(&declared.span.start)) {
-            (Some(Tag::Struct(id)), _) | (_, Some(id)) => *id,
-            _ => self.new_struct(tag.unwrap_or("struct"), declared.span.start),
-        };
-        self.declared.insert(declared.span.start, id);
-        if let Some(tag) = tag {
-            let scope = self.scopes.last_mut().expect("there is a scope");
-            scope.tags.insert(tag.to_string(), Tag::Struct(id));
-        }
-        let mut all = Vec::new();
-        let mut offset = 0;
-        for declaration in fields {
-            let StructDeclaration::Field(field) = &declaration.node else {
-                continue;
-            };
-            let base = self.qualified_type(field.span, &field.node.specifiers)?;
-            if field.node.declarators.is_empty() && matches!(base.ty, Type::Struct(_)) {
-                let places = self.places(field.span, &base.ty)?;
-                all.push(Field {
-                    name: None,
-                    ty: base.clone(),
-                    offset,
-                });
-                offset += places;
-            }
-            for declarator in &field.node.declarators {
-                if declarator.node.bit_width.is_some() {
-                    return self.refuse(
-                        declarator.span,
-                        "bit fields are not read",
-                        "use a field of an integer type, and masks",
-                    );
-                }
-                let Some(named) = &declarator.node.declarator else {
-                    continue;
-                };
-                let (name, ty) = self.declarator(base.clone(), named)?;
-                let places = match ty.ty {
-                    Type::Function => return self.error(named.span, "a function in a structure"),
-                    // A flexible array at the end has no elements.
-                    _ => self.places(named.span, &ty.ty)?,
-                };
-                all.push(Field {
-                    name: name.map(|name| name.node.name.clone()),
-                    ty,
-                    offset,
-                });
-                offset += places;
-            }
-        }
-        self.structs.0[id.0].fields = Some(all);
-        Ok(id)
-    }
-
-    fn new_struct(&mut self, name: &str, at: usize) -> StructId {
-        let id = StructId(self.structs.0.len());
-        self.structs.0.push(Struct {
-            name: name.to_string(),
-            fields: None,
-        });
-        self.declared.insert(at, id);
-        let scope = self.scopes.last_mut().expect("there is a scope");
-        if name != "struct" {
-            scope.tags.insert(name.to_string(), Tag::Struct(id));
-        }
-        id
-    }
-
-    fn enumeration(&mut self, declared: &'a Node<EnumType>) -> Read<()> {
-        let mut next = 0;
-        for enumerator in &declared.node.enumerators {
-            if let Some(value) = &enumerator.node.expression {
-                next = self.constant(value)?;
-            }
-            let name = &enumerator.node.identifier.node.name;
-            self.define(name, Entity::Constant(Operand::int(next)));
-            next += 1;
-        }
-        if let Some(tag) = &declared.node.identifier {
-            let scope = self.scopes.last_mut().expect("there is a scope");
-            scope.tags.insert(tag.node.name.clone(), Tag::Enum);
-        }
-        Ok(())
     }
 
     /// A declaration of the file or of a block.
@@ -406,7 +309,10 @@ impl<'a> Lowering<'a> {
                 {
                     Some(variable.storage)
                 }
-                _ => self.statics.get(&name.span.start).map(|id| Storage::Memory(*id)),
+                _ => self
+                    .statics
+                    .get(&name.span.start)
+                    .map(|id| Storage::Memory(*id)),
             };
             let fresh = again.is_none();
             let storage = match again {
@@ -426,6 +332,22 @@ impl<'a> Lowering<'a> {
                 let object = self.variable(&variable);
                 self.static_initializer(&object, initializer)?;
             }
+            return Ok(());
+        }
+        let keeps = !self.frame().changed.contains(text);
+        if let Some(value) = initializer
+            && let Initializer::Expression(value) = &value.node
+            && ty.ty.is_scalar()
+            && keeps
+        {
+            let value = self.initial_value(&ty.ty, value)?;
+            let value = self.converted(value, &ty.ty, name.span)?;
+            let at = Piece {
+                start: name.span.start,
+                end: initializer.map_or(name.span.end, |i| i.span.end),
+            };
+            let storage = self.parameter(name, &ty, value, true, at)?;
+            self.define(text, Entity::Variable(Variable { ty, storage }));
             return Ok(());
         }
         let storage = self.automatic(name.span, text, &ty)?;

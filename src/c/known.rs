@@ -45,8 +45,12 @@ impl<'a> Lowering<'a> {
                 }
                 Ok(Operand::nothing())
             }
-            "abort" | "reach_error" | "__VERIFIER_error" | "__assert_fail"
-            | "__builtin_unreachable" | "__builtin_trap" => {
+            "abort"
+            | "reach_error"
+            | "__VERIFIER_error"
+            | "__assert_fail"
+            | "__builtin_unreachable"
+            | "__builtin_trap" => {
                 let condition = Expr::Const(0);
                 let fault = None;
                 self.code.emit(Instr::Assert { condition, fault }, span);
@@ -61,6 +65,14 @@ impl<'a> Lowering<'a> {
             }
             "exit" | "_exit" | "quick_exit" | "_Exit" => {
                 self.code.jump(self.code.exit, span);
+                Ok(Operand::nothing())
+            }
+            "__VERIFIER_atomic_begin" => {
+                self.begin_section(piece)?;
+                Ok(Operand::nothing())
+            }
+            "__VERIFIER_atomic_end" => {
+                self.end_section(piece)?;
                 Ok(Operand::nothing())
             }
             "__builtin_expect" => {
@@ -129,11 +141,11 @@ impl<'a> Lowering<'a> {
             "ulong" | "ulonglong" | "size_t" => Number::UNSIGNED_LONG,
             _ => return self.refuse(piece, format!("'{name}' is not read"), "choose an integer"),
         };
-        let Some((low, high)) = self.options.choice else {
+        let Some((low, high)) = self.choice.or(self.options.choice) else {
             return self.refuse(
                 piece,
                 "any value at all is too many to try",
-                "say which values there are: --choice 0..=3",
+                "say which values there are, right behind it: __VERIFIER_assume(0 <= x && x <= 3);",
             );
         };
         let domain = number.domain();
@@ -157,7 +169,10 @@ impl<'a> Lowering<'a> {
         };
         let pointer = self.value(pointer)?;
         let object = self.follow(pointer.clone(), piece)?;
-        let bytes = self.structs.layout(&object.ty.ty).map(|(bytes, _)| bytes as Value);
+        let bytes = self
+            .structs
+            .layout(&object.ty.ty)
+            .map(|(bytes, _)| bytes as Value);
         let Some(bytes) = bytes.filter(|bytes| *bytes > 0 && size % bytes == 0) else {
             return self.refuse(piece, "the size is not that of whole objects", help);
         };

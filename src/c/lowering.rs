@@ -12,7 +12,7 @@ use crate::program::{EdgeId, Expr, Loc, LocalId, Value};
 use crate::source::Span;
 use lang_c::ast::{Declaration, FunctionDefinition};
 use lang_c::span::{Node, Span as Piece};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// A part of the reading, or the message that ends it.
@@ -63,16 +63,22 @@ pub struct Lowering<'a> {
     pub starts: Option<ObjectId>,
     /// For each thread, whether it has ended.
     pub ends: Option<ObjectId>,
+    /// For each thread, its result.
+    pub results: Option<ObjectId>,
     /// What is in use for ever, as all that is not on the heap.
     pub lasting: Option<ObjectId>,
     /// Calls that are being inlined, outermost first.
     pub frames: Vec<Frame>,
     /// The number of loops and labels around what is read, in all calls.
     pub repeated: u32,
+    /// Where an atomic section began: its first edge, and its location.
+    pub section: Option<(usize, Loc)>,
     /// The blocks of the heap.
     pub blocks: Vec<ObjectId>,
     /// How many of them have a name.
     pub block_names: BTreeMap<String, u32>,
+    /// The values that `__VERIFIER_nondet_int` may give here, by the assumption behind it.
+    pub choice: Option<(Value, Value)>,
     /// Declarations of the file that each process has variables of its own for.
     pub per_thread: Vec<&'a Node<Declaration>>,
 }
@@ -119,6 +125,8 @@ pub struct Frame {
     pub returns: Loc,
     pub result: Option<(LocalId, Type)>,
     pub labels: HashMap<String, Loc>,
+    /// The variables that it changes or whose address it takes.
+    pub changed: HashSet<String>,
     /// Where `break` leads.
     pub breaks: Vec<Loc>,
     /// Where `continue` leads.
@@ -235,18 +243,31 @@ impl<'a> Lowering<'a> {
     /// The addresses of all objects of a type that pointers may point to.
     pub fn addressed_objects(&self, ty: &Type) -> Rc<Vec<Value>> {
         let class = class(&self.structs, ty);
-        Rc::new(self.known.addressed.get(&class).cloned().unwrap_or_default())
+        Rc::new(
+            self.known
+                .addressed
+                .get(&class)
+                .cloned()
+                .unwrap_or_default(),
+        )
     }
 
     /// Remembers that pointers may point into the objects at some addresses.
     pub fn address_taken(&mut self, region: &[Value]) {
-        let objects = region.iter().filter_map(|address| self.objects.at(*address));
+        let objects = region
+            .iter()
+            .filter_map(|address| self.objects.at(*address));
         self.addressed.extend(objects);
     }
 
     /// Sums up what this reading has found out for the next one.
     pub fn conclude(&mut self) {
-        self.found.blocks = self.blocks.iter().map(|id| self.objects.address(*id)).collect();
+        self.found.scalars = self.objects.scalars();
+        self.found.blocks = self
+            .blocks
+            .iter()
+            .map(|id| self.objects.address(*id))
+            .collect();
         for id in &self.addressed {
             let base = self.objects.address(*id);
             let object = self.objects.get(*id);

@@ -15,8 +15,12 @@ impl<'a> Lowering<'a> {
         if items.is_empty() {
             self.site(Side::Inside, piece, None);
         }
-        for item in items {
+        for (at, item) in items.iter().enumerate() {
             self.site(Side::Before, item.span, None);
+            self.choice = match items.get(at + 1) {
+                Some(next) => self.assumed(item, next)?,
+                None => None,
+            };
             self.block_item(item)?;
             self.gap(item.span);
             self.site(Side::After, item.span, None);
@@ -278,11 +282,8 @@ impl<'a> Lowering<'a> {
                     super::operand::binary(crate::program::BinaryOp::And, above, below)
                 }
             };
-            others = super::operand::binary(
-                crate::program::BinaryOp::And,
-                others,
-                not(matches.clone()),
-            );
+            others =
+                super::operand::binary(crate::program::BinaryOp::And, others, not(matches.clone()));
             self.dispatch(from, here, matches, span);
         }
         self.dispatch(from, default.unwrap_or(end), others, span);

@@ -30,7 +30,7 @@ pub fn preprocess(path: &Path, args: &CArgs) -> Result<Preprocessed, Failure> {
     command
         .args(own)
         .args(["-E", "-dD", "-w", "-std=gnu11", "-nostdinc"])
-        .args(["-D__FENCESMITH__=1"])
+        .args(["-D__FENCESMITH__=1", "-D__thread=_Thread_local"])
         .args(args.define.iter().map(|define| format!("-D{define}")))
         .args(args.undefine.iter().map(|name| format!("-U{name}")));
     for folder in &args.include_dir {
