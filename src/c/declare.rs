@@ -1,7 +1,9 @@
 //! Declarations: types, structures, enumerations and variables.
 
 use super::lowering::{Entity, Lowering, Read, Scope, Storage, Variable};
+use super::operand::Operand;
 use super::types::{Number, Qualified, Type};
+use crate::program::Expr;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span as Piece};
 use std::rc::Rc;
@@ -340,6 +342,17 @@ impl<'a> Lowering<'a> {
             && ty.ty.is_scalar()
             && keeps
         {
+            // The variable is in scope already: `p = malloc(sizeof *p)`.
+            let nothing = Operand::scalar(ty.ty.clone(), Expr::Const(0));
+            let storage = Storage::Value(nothing);
+            let ty_now = ty.clone();
+            self.define(
+                text,
+                Entity::Variable(Variable {
+                    ty: ty_now,
+                    storage,
+                }),
+            );
             let value = self.initial_value(&ty.ty, value)?;
             let value = self.converted(value, &ty.ty, name.span)?;
             let at = Piece {

@@ -16,11 +16,9 @@ use super::positions::Preprocessed;
 use super::types::{Number, Qualified, Structs, Type};
 use crate::diagnostic::Diagnostic;
 use crate::limits::Watch;
-use crate::memory::step::{At, Config};
+use crate::memory::step::{At, Config, Effect, Step};
 use crate::memory::{Abstraction, Buffers, Model, Semantics};
-use crate::program::{
-    EdgeId, Expr, Initial, Instr, Label, Loc, Place, PlaceId, Process, Program, Value,
-};
+use crate::program::{Expr, Initial, Instr, Label, Loc, Place, PlaceId, Process, Program, Value};
 use crate::source::Span;
 use lang_c::ast::TranslationUnit;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -122,7 +120,8 @@ impl<'a> Lowering<'a> {
         let creations = std::mem::take(&mut self.creations);
         let alone = self.alone(&code, &creations);
         let (threads, problem) = self.threads(&code, &creations, &alone);
-        self.found.threads = threads.len() as u32;
+        // Never fewer than before, or readings might go to and fro for ever.
+        self.found.threads = self.known.threads.max(threads.len() as u32);
         for (number, thread) in threads.iter().enumerate() {
             if let Some(late) = &thread.late {
                 self.create_late(&mut code, late, number as u32 + 1);
@@ -255,12 +254,21 @@ impl<'a> Lowering<'a> {
             ..Semantics::new(Model::Sc, Abstraction::Set)
         };
         let stepper = semantics.stepper(&program);
-        // Whether one of so many threads accesses what an edge does.
-        let is_shared = |edge: &EdgeId, threads: usize| {
-            let all = accessed(&process.edge(*edge).instr);
-            let mut names = all.iter().map(|place| &program.places[place.index()].name);
+        // Whether one of so many threads accesses what a step does.
+        let is_shared = |step: &Step, threads: usize| {
+            let all = match step.effect {
+                Effect::Store(place, _) | Effect::Load(place, _) | Effect::Update(place, _) => {
+                    vec![place]
+                }
+                _ => {
+                    let edges = step.path.iter().map(|edge| process.edge(*edge));
+                    edges.flat_map(|edge| accessed(&edge.instr)).collect()
+                }
+            };
+            let names = all.iter().map(|place| &program.places[place.index()].name);
+            let names: Vec<&String> = names.collect();
             let mut threads = self.known.accessed.iter().take(threads);
-            threads.any(|accessed| names.any(|name| accessed.contains(name)))
+            threads.any(|accessed| names.iter().any(|name| accessed.contains(*name)))
         };
         for _ in 0..ALONE {
             let config = Config {
@@ -275,7 +283,7 @@ impl<'a> Lowering<'a> {
             };
             let At::Loc(to) = step.next.at else { break };
             let threads = now.created.len();
-            if step.path.iter().any(|edge| is_shared(edge, threads)) {
+            if is_shared(step, threads) {
                 break;
             }
             let created = creations.iter().position(|c| step.path.contains(&c.edge));
