@@ -1,9 +1,12 @@
 //! C programs.
 
 pub mod headers;
+mod insert_fences;
 mod macros;
 pub mod positions;
 pub mod tokens;
+
+pub use insert_fences::{FencedFile, insert_fences};
 
 use crate::diagnostic::Diagnostic;
 use crate::program::Program;

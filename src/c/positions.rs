@@ -150,7 +150,7 @@ pub fn user_files(printed: &str) -> Vec<String> {
 }
 
 /// How preprocessors call standard input.
-const STDIN: &str = "<stdin>";
+pub const STDIN: &str = "<stdin>";
 
 /// How many tokens are looked at to expand all macros, and those of one line.
 const FUEL: usize = 20_000_000;
