@@ -67,14 +67,14 @@ pub mod import;
 // Syntax tree to program form.
 pub mod lower;
 
-// C programs.
-pub mod c;
-
 // Fence points as a person names them: by line and column.
 pub mod fences;
 
 // What a program means: memory models, abstractions, and the step relation.
 pub mod memory;
+
+// C programs to program form.
+pub mod c;
 
 // Properties as predicates on states.
 pub mod property;

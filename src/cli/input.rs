@@ -113,7 +113,8 @@ where
 /// Compiles a C program.
 pub fn compile_c(preprocessed: &Preprocessed, args: &CArgs) -> Result<Input, Failure> {
     let options = c::Options {
-        heap: args.heap.unwrap_or(DEFAULT_HEAP) as usize,
+        heap: args.heap.unwrap_or(DEFAULT_HEAP) as u32,
+        ..c::Options::default()
     };
     let source = preprocessed.source().clone();
     match c::compile(preprocessed, &options) {
