@@ -100,12 +100,9 @@ impl<'a> File<'a> {
             .first()
             .map_or(text.len(), |first| first.span.start as usize);
         let before = &text[..first];
-        let comments = before.rfind("*/").map_or(0, |at| at + 2);
-        let comments = comments.max(before.rfind("//").unwrap_or(0));
-        let behind_comments = match comments {
-            0 => 0,
-            _ => behind_line(text, comments),
-        };
+        let ends = [before.rfind("*/"), before.rfind("//")];
+        let last = ends.into_iter().flatten().max();
+        let behind_comments = last.map_or(0, |last| behind_line(text, last));
         File {
             name,
             text,

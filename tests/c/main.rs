@@ -1,3 +1,5 @@
 //! Programs in C.
 
+mod patch;
 mod positions;
+mod run;

@@ -134,9 +134,10 @@ impl InferAnswer<'_> {
     /// The change of a file, under a name by which `patch` finds it from the current folder.
     fn patch(&self, file: &FencedFile) -> String {
         let here = std::env::current_dir().unwrap_or_default();
-        let name = Path::new(&file.name).strip_prefix(&here);
-        let name = name.map_or(file.name.clone(), |name| name.display().to_string());
-        unified_diff(&name, self.source.slice(file.span), &file.text)
+        let path = without_detours(Path::new(&file.name));
+        let name = path.strip_prefix(&here).unwrap_or(&path).display();
+        let original = self.source.slice(file.span);
+        unified_diff(&name.to_string(), original, &file.text)
     }
 
     /// Reads the files with their fences and verifies what they say.
@@ -181,9 +182,27 @@ impl InferAnswer<'_> {
     }
 }
 
+/// A path that does not go into a folder and out of it again, if it leads to the same file.
+fn without_detours(path: &Path) -> PathBuf {
+    let mut short = PathBuf::new();
+    for component in path.components() {
+        match (component, short.components().next_back()) {
+            (Component::ParentDir, Some(Component::Normal(_))) => {
+                short.pop();
+            }
+            _ => short.push(component),
+        }
+    }
+    match (path.canonicalize(), short.canonicalize()) {
+        (Ok(one), Ok(two)) if one == two => short,
+        _ => path.to_path_buf(),
+    }
+}
+
 /// A path that stays below any folder it is joined to.
 fn below(name: &str) -> PathBuf {
-    let components = Path::new(name).components();
+    let path = without_detours(Path::new(name));
+    let components = path.components();
     components
         .filter(|component| matches!(component, Component::Normal(_)))
         .collect()

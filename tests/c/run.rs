@@ -1,0 +1,85 @@
+//! Running the program, `patch` and gcc in a folder of their own.
+
+use assert_cmd::Command;
+use std::path::PathBuf;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// How long a run may take before it is ended and the test fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder that goes when it is dropped.
+pub struct Folder(TempDir);
+
+/// What a run did.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder(tempfile::tempdir().expect("there is room"))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("there is room");
+        std::fs::write(path, text).expect("there is room");
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("it was written")
+    }
+
+    /// Runs the program with these arguments.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_in(".", arguments, "")
+    }
+
+    /// Runs the program below the folder, with something on standard input; it may not panic.
+    pub fn run_in(&self, path: &str, arguments: &[&str], input: &str) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fencesmith"));
+        let output = command
+            .current_dir(self.path(path))
+            .args(arguments)
+            .write_stdin(input)
+            .timeout(PATIENCE)
+            .output()
+            .expect("the program starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the program writes UTF-8");
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        let code = output.status.code();
+        let code = code.unwrap_or_else(|| panic!("{arguments:?}: no exit code\n{stderr}"));
+        assert!(!stderr.contains("panicked"), "{arguments:?}\n{stderr}");
+        assert!((0..=3).contains(&code), "{arguments:?}: exit code {code}");
+        Ran {
+            code,
+            stdout,
+            stderr,
+        }
+    }
+
+    /// Applies a patch.
+    pub fn patch(&self, path: &str, patch: &str) {
+        let mut command = Command::new("patch");
+        let command = command
+            .current_dir(self.path(path))
+            .args(["-p0", "--batch"]);
+        command.write_stdin(patch).assert().success();
+    }
+}
+
+/// A file is C11 to gcc, with the system's headers and no function unknown.
+pub fn gcc_accepts(folder: &Folder, file: &str) {
+    let mut command = Command::new("gcc");
+    let command = command.current_dir(folder.path("."));
+    let options = ["-std=c11", "-fsyntax-only", "-Wall", "-Werror"];
+    command.args(options).arg(file).assert().success();
+}
