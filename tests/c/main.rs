@@ -1,5 +1,6 @@
 //! Programs in C.
 
+mod expressions;
 mod patch;
 mod positions;
 mod run;
