@@ -104,11 +104,11 @@ fn case(random: &mut Random) -> Case {
     let (_, ty, value) = values[random.below(9)];
     let (changed, text) = match random.below(4) {
         0 => {
-            let operators = [
-                "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=",
-            ];
-            let operator = random.pick(&operators);
-            let text = format!("(m {operator} ({text}))");
+            let operators = ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"];
+            let text = match random.below(10) {
+                0 => format!("(m = {text})"),
+                _ => format!("UPDATE({}, {text})", random.pick(&operators)),
+            };
             (Some((ty, value.to_string())), text)
         }
         1 => {
@@ -196,6 +196,7 @@ impl Case {
 fn ask_gcc(cases: &[Case]) -> Vec<Known> {
     // What is calculated goes through memory: gcc would simplify it before it is watched.
     let mut text = "#define KEEP(e) ({ volatile __auto_type k = (e); k; })\n\
+        #define UPDATE(op, e) (m = KEEP(m op (e)))\n\
         #include <setjmp.h>\n#include <signal.h>\n#include <stdio.h>\n\
         enum e { E0, E1, E7 = 7 };\nstatic sigjmp_buf out;\n\
         static void fault(int s) { siglongjmp(out, s); }\n"
@@ -264,8 +265,7 @@ fn cases(seed: u64, count: usize) -> Vec<(Case, Known)> {
     cases.into_iter().zip(known).collect()
 }
 
-const HEAD: &str =
-    "#define KEEP(e) (e)\n#include <assert.h>\n#include <pthread.h>\nenum e { E0, E1, E7 = 7 };\n";
+const HEAD: &str = "#define KEEP(e) (e)\n#define UPDATE(op, e) (m op##= (e))\n#include <assert.h>\n#include <pthread.h>\nenum e { E0, E1, E7 = 7 };\n";
 
 /// A block that asserts what gcc says.
 fn block(case: &Case, value: u64, size: u64, initial: impl Fn(&str, &str) -> String) -> String {
