@@ -3,4 +3,5 @@
 mod expressions;
 mod patch;
 mod positions;
+mod robustness;
 mod run;

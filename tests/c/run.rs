@@ -1,7 +1,8 @@
 //! Running the program, `patch` and gcc in a folder of their own.
 
 use assert_cmd::Command;
-use std::path::PathBuf;
+use fencesmith::c::headers::HEADERS;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -82,4 +83,31 @@ pub fn gcc_accepts(folder: &Folder, file: &str) {
     let command = command.current_dir(folder.path("."));
     let options = ["-std=c11", "-fsyntax-only", "-Wall", "-Werror"];
     command.args(options).arg(file).assert().success();
+}
+
+/// What the system's preprocessor prints, with the headers that come with the program.
+pub fn printed(text: &str) -> String {
+    let headers = Folder::new();
+    for (name, text) in HEADERS {
+        headers.write(name, text);
+    }
+    let mut command = Command::new("cc");
+    let output = command
+        .args(["-E", "-dD", "-w", "-nostdinc", "-isystem"])
+        .arg(headers.path("."))
+        .args(["-x", "c", "-"])
+        .write_stdin(text)
+        .output();
+    let printed = output.expect("there is a C compiler").stdout;
+    String::from_utf8(printed).expect("it prints UTF-8")
+}
+
+/// C programs in the style of the field.
+pub fn programs() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let entries = std::fs::read_dir(root.join("tests/data/c")).expect("the folder is there");
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let read = |path: &PathBuf| std::fs::read_to_string(path).expect("it can be read");
+    paths.iter().map(read).collect()
 }
