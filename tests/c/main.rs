@@ -2,6 +2,7 @@
 
 mod expressions;
 mod patch;
+mod points;
 mod positions;
 mod robustness;
 mod run;

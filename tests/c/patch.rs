@@ -110,7 +110,7 @@ fn a_file_with_fences() {
         let expected = SB.replace(first, &format!("{first}{fence}"));
         let expected = expected.replace(second, &format!("{second}{fence}"));
         assert_eq!(folder.read("fixed.c"), expected);
-        gcc_accepts(&folder, "fixed.c");
+        gcc_accepts(&folder, &["fixed.c"]);
         assert_eq!(folder.run(&["verify", "fixed.c", "--model", model]).code, 0);
     }
     let ran = folder.run(&["infer", "sb.c", "--model", "tso", "--emit", "sb.c"]);
@@ -136,7 +136,7 @@ fn a_patch_of_several_files() {
                     .replace("../inc", "inc"),
             ),
         }
-        gcc_accepts(&copy, "src/main.c");
+        gcc_accepts(&copy, &["src/main.c"]);
         assert_eq!(copy.run(&["verify", "src/main.c"]).code, 0);
         for file in ["src/main.c", "inc/flags.h"] {
             assert!(
@@ -174,7 +174,7 @@ fn files_with_fences_go_to_a_folder() {
     folder.write("out/empty", "");
     let ran = folder.run(&["infer", "src/main.c", "--model", "tso", "--emit", "out"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    gcc_accepts(&folder, "out/src/main.c");
+    gcc_accepts(&folder, &["out/src/main.c"]);
     assert_eq!(
         folder
             .run(&["verify", "out/src/main.c", "--model", "tso"])

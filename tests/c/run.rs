@@ -2,6 +2,9 @@
 
 use assert_cmd::Command;
 use fencesmith::c::headers::HEADERS;
+use fencesmith::c::positions::Preprocessed;
+use fencesmith::c::{Options, compile};
+use fencesmith::{Program, Source, diagnostic};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -77,12 +80,13 @@ impl Folder {
     }
 }
 
-/// A file is C11 to gcc, with the system's headers and no function unknown.
-pub fn gcc_accepts(folder: &Folder, file: &str) {
+/// Files are C11 to gcc, with the system's headers and no function unknown.
+pub fn gcc_accepts<S: AsRef<str>>(folder: &Folder, files: &[S]) {
     let mut command = Command::new("gcc");
     let command = command.current_dir(folder.path("."));
-    let options = ["-std=c11", "-fsyntax-only", "-Wall", "-Werror"];
-    command.args(options).arg(file).assert().success();
+    let options = ["-std=c11", "-fsyntax-only", "-Werror=implicit"];
+    let files = files.iter().map(AsRef::as_ref);
+    command.args(options).args(files).assert().success();
 }
 
 /// What the system's preprocessor prints, with the headers that come with the program.
@@ -100,6 +104,18 @@ pub fn printed(text: &str) -> String {
         .output();
     let printed = output.expect("there is a C compiler").stdout;
     String::from_utf8(printed).expect("it prints UTF-8")
+}
+
+/// The program form of a text, with its source; or what is wrong with it.
+pub fn compiled(text: &str) -> Result<(Source, Program), String> {
+    let files = [("main.c".to_string(), text.to_string())];
+    let printed = printed(text).replace("\"<stdin>\"", "\"main.c\"");
+    let preprocessed = Preprocessed::new(&printed, &files);
+    let source = preprocessed.source().clone();
+    match compile(&preprocessed, &Options::default()) {
+        Ok(program) => Ok((source, program)),
+        Err(errors) => Err(diagnostic::render(&source, &errors, false)),
+    }
 }
 
 /// C programs in the style of the field.
