@@ -98,20 +98,35 @@ impl<'a> Lowering<'a> {
         id
     }
 
-    pub fn enumeration(&mut self, declared: &'a Node<EnumType>) -> Read<()> {
-        let mut next = 0;
+    /// Whether a value of the enumeration is negative: then its type is `int`, and `unsigned`
+    /// otherwise, as compilers have it.
+    pub fn enumeration(&mut self, declared: &'a Node<EnumType>) -> Read<bool> {
+        let tag = declared.node.identifier.as_ref();
+        if let (Some(tag), true) = (tag, declared.node.enumerators.is_empty()) {
+            let mut scopes = self.scopes.iter().rev();
+            let known = scopes.find_map(|scope| scope.tags.get(&tag.node.name));
+            return Ok(matches!(known, Some(Tag::Enum(true))));
+        }
+        let (mut next, mut negative) = (0, false);
         for enumerator in &declared.node.enumerators {
             if let Some(value) = &enumerator.node.expression {
                 next = self.constant(value)?;
             }
             let name = &enumerator.node.identifier.node.name;
+            if i32::try_from(next).is_err() {
+                let message = format!("the value of '{name}' is not one of int");
+                return self.error(enumerator.span, message);
+            }
             self.define(name, Entity::Constant(Operand::int(next)));
+            negative |= next < 0;
             next += 1;
         }
-        if let Some(tag) = &declared.node.identifier {
+        if let Some(tag) = tag {
             let scope = self.scopes.last_mut().expect("there is a scope");
-            scope.tags.insert(tag.node.name.clone(), Tag::Enum);
+            scope
+                .tags
+                .insert(tag.node.name.clone(), Tag::Enum(negative));
         }
-        Ok(())
+        Ok(negative)
     }
 }

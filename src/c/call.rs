@@ -250,6 +250,7 @@ pub fn signature(declarator: &Node<Declarator>) -> Option<&FunctionDeclarator> {
     let mut derived = declarator.node.derived.iter();
     let own = derived.find_map(|derived| match &derived.node {
         DerivedDeclarator::Function(function) => Some(&function.node),
+        DerivedDeclarator::KRFunction(names) if names.is_empty() => Some(&WITHOUT_PARAMETERS),
         _ => None,
     });
     own.or_else(|| match &declarator.node.kind.node {
@@ -257,6 +258,12 @@ pub fn signature(declarator: &Node<Declarator>) -> Option<&FunctionDeclarator> {
         _ => None,
     })
 }
+
+/// What `f()` declares.
+static WITHOUT_PARAMETERS: FunctionDeclarator = FunctionDeclarator {
+    parameters: Vec::new(),
+    ellipsis: Ellipsis::None,
+};
 
 /// The variables that a body changes or whose address it takes.
 fn changed_names(body: &Node<Statement>) -> HashSet<String> {

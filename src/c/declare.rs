@@ -99,10 +99,10 @@ impl<'a> Lowering<'a> {
                 let ty = Type::Struct(self.structure(declared)?);
                 words.other = Some(ty.plain());
             }
-            TypeSpecifier::Enum(declared) => {
-                self.enumeration(declared)?;
-                words.int += 1;
-            }
+            TypeSpecifier::Enum(declared) => match self.enumeration(declared)? {
+                true => words.int += 1,
+                false => words.unsigned += 1,
+            },
             TypeSpecifier::TypedefName(name) => {
                 let Some(Entity::Typedef(ty)) = self.lookup(&name.node.name) else {
                     let message = format!("unknown type '{}'", name.node.name);

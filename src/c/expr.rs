@@ -2,9 +2,9 @@
 
 use super::lowering::{Entity, Lowering, Read, Storage};
 use super::objects::STRIDE;
-use super::operand::{Operand, Val, Where, convert, equal, less, machine, not};
+use super::operand::{Operand, Val, Where, binary, convert, equal, less, machine, not, truth};
 use super::types::{Number, Type};
-use crate::program::{Expr, LocalId, MachineOp, Value};
+use crate::program::{BinaryOp, Expr, Instr, LocalId, MachineOp, Value};
 use lang_c::ast::*;
 use lang_c::span::{Node, Span as Piece};
 
@@ -50,11 +50,13 @@ impl<'a> Lowering<'a> {
             Expression::BinaryOperator(operation) => self.operation(&operation.node, expr),
             Expression::Conditional(choice) => self.conditional(&choice.node, piece),
             Expression::Comma(parts) => {
-                let mut last = Operand::nothing();
-                for part in parts.iter() {
-                    last = self.value(part)?;
+                let Some((last, others)) = parts.split_last() else {
+                    return Ok(Operand::nothing());
+                };
+                for part in others {
+                    self.effect(part)?;
                 }
-                Ok(last)
+                self.value(last)
             }
             Expression::Statement(body) => self.statement_value(body),
             Expression::GenericSelection(_) => self.refuse(
@@ -185,9 +187,32 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Evaluates an expression whose value is not used.
+    pub fn effect(&mut self, expr: &'a Node<Expression>) -> Read<()> {
+        let value = self.value(expr)?;
+        self.discard(value, expr.span);
+        Ok(())
+    }
+
+    /// A value that is not used is undefined behaviour all the same where it has none.
+    fn discard(&mut self, value: Operand, piece: Piece) {
+        let domain = |local: &LocalId| self.code.locals[local.index()].domain;
+        if let Val::Scalar(value, _) = value.value
+            && value.interval(&domain).is_none()
+        {
+            let condition = binary(BinaryOp::Or, truth(value), Expr::Const(1));
+            let fault = None;
+            let span = self.span(piece);
+            self.code.emit(Instr::Assert { condition, fault }, span);
+        }
+    }
+
     fn cast(&mut self, value: Operand, to: Type, piece: Piece) -> Read<Operand> {
         match to {
-            Type::Void => Ok(Operand::nothing()),
+            Type::Void => {
+                self.discard(value, piece);
+                Ok(Operand::nothing())
+            }
             to => self.converted(value, &to, piece),
         }
     }

@@ -65,9 +65,14 @@ fn character(text: &str) -> Option<Value> {
         '\\' => {
             let escape = chars.next()?;
             let rest: String = chars.by_ref().collect();
+            // A char, which is signed, becomes an int.
+            let number = |digits: &str, radix| {
+                let value = u8::from_str_radix(digits, radix).ok()?;
+                Some(Value::from(value as i8))
+            };
             return match escape {
-                'x' => i64::from_str_radix(&rest, 16).ok(),
-                '0'..='7' => i64::from_str_radix(&format!("{escape}{rest}"), 8).ok(),
+                'x' => number(&rest, 16),
+                '0'..='7' => number(&format!("{escape}{rest}"), 8),
                 _ if !rest.is_empty() => None,
                 'n' => Some(10),
                 't' => Some(9),

@@ -101,7 +101,8 @@ pub enum Entity {
 #[derive(Debug, Clone)]
 pub enum Tag {
     Struct(StructId),
-    Enum,
+    /// Whether a value is negative.
+    Enum(bool),
 }
 
 #[derive(Debug, Clone)]

@@ -23,6 +23,7 @@ mod expr;
 pub mod headers;
 mod heap;
 mod initialise;
+mod insert_fences;
 mod known;
 mod literal;
 mod lowering;
@@ -37,6 +38,8 @@ mod stmt;
 mod threading;
 pub mod tokens;
 mod types;
+
+pub use insert_fences::{FencedFile, insert_fences};
 
 use crate::diagnostic::Diagnostic;
 use crate::program::{Program, Value};

@@ -303,7 +303,7 @@ fn ordered(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             assert!(expected.is_empty(), "fixable, {what}");
         }
         Conclusion::Inconclusive(Obstacle::Inexpressible) => {}
-        Conclusion::Inconclusive(Obstacle::Unverified | Obstacle::CostsTooLarge) => {
+        Conclusion::Inconclusive(Obstacle::Unverified | Obstacle::CostsTooLarge | Obstacle::Heap) => {
             panic!("{what}")
         }
     }
@@ -759,7 +759,7 @@ fn random_programs_under_pd() {
                 Conclusion::Inconclusive(Obstacle::TooCoarse | Obstacle::Inexpressible) => {
                     tally.stuck += 1;
                 }
-                Conclusion::Inconclusive(Obstacle::Unverified | Obstacle::CostsTooLarge) => {
+                Conclusion::Inconclusive(Obstacle::Unverified | Obstacle::CostsTooLarge | Obstacle::Heap) => {
                     panic!("{what}")
                 }
                 Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {

@@ -2,24 +2,20 @@
 
 mod costs;
 mod text;
+mod written;
 
 use super::args::{self, Head, KindsName, OutputFormat};
-use super::convert::converted;
 use super::input::{self, Input};
 use super::interrupt::Interruptible;
-use super::streams::print;
+use super::streams::{print, print_message, stderr_paint, stdout_paint};
 use super::verify::{json_text, limits, refuse_under_robust};
 use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::certificate::certificate;
-use crate::import::Format;
-use crate::infer::{Conclusion, EngineKind, InferOptions, OrderingRules, Placement, infer};
-use crate::lang::insert_fences;
-use crate::memory::{Abstraction, AbstractionKind, Semantics};
-use crate::program::PointId;
+use crate::infer::{Conclusion, EngineKind, InferOptions, OrderingRules, infer};
+use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::report::infer::{InferReport, Request};
 use crate::verify::{Strategy, VerifyOptions};
 use costs::{cost_file, costs};
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Infers fences under each model asked for.
@@ -42,7 +38,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
     let mut failures = Vec::new();
-    for model in args::distinct(&args.model) {
+    for model in models(args) {
         let verify = VerifyOptions {
             semantics: Semantics {
                 atomics: args.common.atomics(),
@@ -100,15 +96,28 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         exit = exit.min(answer.exit());
         match args.common.format {
             OutputFormat::Json => reports.push(answer.record()),
-            OutputFormat::Text => print(&answer.text())?,
+            // Standard output has the patch alone.
+            OutputFormat::Text if args.patch && args.common.quiet => {}
+            OutputFormat::Text if args.patch => print_message(&answer.text(stderr_paint())),
+            OutputFormat::Text => print(&answer.text(stdout_paint()))?,
         }
-        failures.extend(answer.emit().err());
+        failures.extend(answer.write(&searches).err());
         failures.extend(answer.certify(&searches).err());
     }
     if args.common.format == OutputFormat::Json {
         print(&json_text(&reports))?;
     }
     Ok(conclude(exit, &failures))
+}
+
+/// The models to answer for. What is correct under one is correct under stronger ones, so one
+/// patch is for all.
+fn models(args: &args::Infer) -> Vec<Model> {
+    let models = args::distinct(&args.model);
+    match models.iter().max() {
+        Some(weakest) if args.patch => vec![*weakest],
+        _ => models,
+    }
 }
 
 /// Refuses outputs that are inputs or one file.
@@ -126,6 +135,9 @@ fn check_files(args: &args::Infer) -> Result<(), Failure> {
 /// Refuses what does not go together.
 fn check(args: &args::Infer) -> Result<(), Failure> {
     let lazy = args.engine == EngineKind::Lazy;
+    if args.patch && args.common.format == OutputFormat::Json {
+        return Err(Failure::message("--patch goes with --format text"));
+    }
     if (args.emit.is_some() || args.certificate.is_some()) && args.model.len() > 1 {
         return Err(Failure::message(
             "--emit and --certificate need a single --model: the placements may differ",
@@ -202,37 +214,6 @@ impl InferAnswer<'_> {
         }
     }
 
-    /// The program's text with its fences.
-    fn printed(&self, placement: &Placement) -> String {
-        let fences = placement.fences.iter().zip(&placement.kinds);
-        let sites = fences.map(|(point, kind)| {
-            let point = &self.program.points[point.index()];
-            (point.sites[0], *kind)
-        });
-        let mut sites: Vec<_> = sites.collect();
-        sites.sort();
-        sites.dedup();
-        match self.input.format {
-            Format::Fen => insert_fences(self.source, &sites),
-            _ => converted(self.input, &sites).unwrap_or_default(),
-        }
-    }
-
-    /// Writes the program with its fences.
-    fn emit(&self) -> Result<(), Failure> {
-        let (Some(path), Some(placement)) = (&self.args.emit, self.best()) else {
-            return Ok(());
-        };
-        if let Some(point) = self.only_in_some(placement) {
-            let text = format!(
-                "cannot write the fence {}: it does not stand like this in every instance of its template",
-                self.place(point)
-            );
-            return Err(Failure::message(text));
-        }
-        output::write(path, &self.printed(placement))
-    }
-
     /// Writes the certificate of the placement.
     fn certify(&self, searches: &Interruptible) -> Result<(), Failure> {
         let (Some(path), Some(placement)) = (&self.args.certificate, self.best()) else {
@@ -250,24 +231,5 @@ impl InferAnswer<'_> {
             )
         });
         certificates::write(path, made)
-    }
-
-    /// A fence that some instance of the template lacks or has of another kind.
-    fn only_in_some(&self, placement: &Placement) -> Option<PointId> {
-        let fences: BTreeMap<PointId, _> = placement
-            .fences
-            .iter()
-            .copied()
-            .zip(&placement.kinds)
-            .collect();
-        let mut all = fences.iter();
-        let found = all.find(|(point, kind)| {
-            let own = &self.program.points[point.index()];
-            let same = self.program.points.iter().enumerate();
-            let mut same = same
-                .filter(|(_, other)| other.template == own.template && other.sites == own.sites);
-            same.any(|(id, _)| fences.get(&PointId(id as u32)) != Some(kind))
-        });
-        found.map(|(point, _)| *point)
     }
 }
