@@ -102,9 +102,13 @@ pub struct Verify {
     /// Look for deadlocks, too: states without a step in which some process has not stopped
     #[arg(long)]
     pub deadlock: bool,
+    /// Look for states, too, that are stuck: no store is pending, some process has not stopped,
+    /// and those that have not can only spin; every deadlock is one
+    #[arg(long)]
+    pub stuck: bool,
     /// Ask for robustness instead of properties: is every state in which no store is pending
     /// (control, locals and memory) one that SC reaches, too?
-    #[arg(long, conflicts_with_all = ["deadlock", "full", "save_trace", "certificate"])]
+    #[arg(long, conflicts_with_all = ["deadlock", "stuck", "full", "save_trace", "certificate"])]
     pub robust: bool,
     /// Show the counterexample (the default in text output)
     #[arg(long, overrides_with = "no_trace")]
@@ -116,7 +120,7 @@ pub struct Verify {
     #[arg(long, value_name = "FILE")]
     pub save_trace: Option<PathBuf>,
     /// Write a certificate of correctness, for `check`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "deadlock", "no_symmetry"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "deadlock", "stuck", "no_symmetry"])]
     pub certificate: Option<PathBuf>,
     /// Try fences without editing the file: where `fence;` would be typed, or
     /// LINE:COL:after for the statement that begins there

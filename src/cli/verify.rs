@@ -15,6 +15,7 @@ use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};
 use crate::report::text;
 use crate::report::verify::VerifyReport;
 use crate::source::Source;
+use crate::space::Standstill;
 use crate::verify::{SearchKind, Strategy, Verdict, VerifyOptions, verify};
 use crate::words::{self, count};
 use std::fmt::Write;
@@ -47,8 +48,9 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
 
     let abstraction = args.buffers.abstraction(args.bound as usize);
     let (abstraction, strategy) = abstraction.map_err(Failure::message)?;
-    if abstraction.kind() == AbstractionKind::Logs && (args.full || args.deadlock) {
-        let text = "--abs logs goes neither with --full nor with --deadlock";
+    let visits = args.full || args.deadlock || args.stuck;
+    if abstraction.kind() == AbstractionKind::Logs && visits {
+        let text = "--abs logs goes neither with --full nor with --deadlock or --stuck";
         let help = "it proves or refutes properties, and visits no single states";
         return Err(Failure::Message {
             text: text.to_string(),
@@ -76,7 +78,11 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             search: args.search,
             symmetry: !args.no_symmetry,
             full: args.full,
-            deadlock: args.deadlock,
+            standstill: match (args.stuck, args.deadlock) {
+                (true, _) => Standstill::Stuck,
+                (false, true) => Standstill::Deadlock,
+                (false, false) => Standstill::Ignored,
+            },
             robust: args.robust,
             correct_under_sc: false,
             threads: args.common.thread_count(),
@@ -202,6 +208,7 @@ impl VerifyAnswer<'_> {
         let violates = self.report.answer.counterexample().map(|it| it.violation);
         let verdict = match self.report.answer.verdict {
             Verdict::Correct if self.args.robust => paint.good("robust"),
+            Verdict::Correct if self.args.stuck => paint.good("correct and never stuck"),
             Verdict::Correct => paint.good("correct"),
             Verdict::Violated if violates == Some(property::Violation::NotSequential) => {
                 paint.bad("not robust")
@@ -254,7 +261,12 @@ impl VerifyAnswer<'_> {
                 Verdict::Violated => paint.bad("violated:"),
                 _ => paint.unsure("in the abstraction:"),
             };
-            let _ = write!(out, "\n{table}  {verdict} {}\n\n", violation.text);
+            let spins = text::spins(
+                self.report.program,
+                self.report.source,
+                &self.report.spins(),
+            );
+            let _ = write!(out, "\n{table}{spins}  {verdict} {}\n\n", violation.text);
         }
         if self.report.answer.verdict != Verdict::Correct {
             let _ = writeln!(out, "{}", paint.faint(&format!("{work}{}", self.under())));

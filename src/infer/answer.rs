@@ -150,7 +150,7 @@ pub struct Why {
     pub verdict: Verdict,
     /// The counterexample that comes back; if the verdict is not that the program is
     /// violated, it may exist in the abstraction only.
-    pub trace: Option<Trace>,
+    pub counterexample: Option<(Violation, Trace)>,
 }
 
 named_enum! {

@@ -241,7 +241,7 @@ impl<'a> InferenceRun<'a> {
             let answer = self.decide(&self.whole.fenced(&fewer));
             Why {
                 verdict: answer.verdict,
-                trace: answer.into_trace().map(|(_, trace)| trace),
+                counterexample: answer.into_trace(),
             }
         };
         fences.iter().map(without).collect()

@@ -1,7 +1,7 @@
 //! The answers of `verify` and `infer`.
 
 use super::cell::Mode;
-use super::trace::{Initial, Step};
+use super::trace::{Initial, Spin, Step};
 use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Paths, PdMerge, PdPrevent};
 use crate::limits::StopReason;
 use crate::memory::{AbstractionKind, Atomics, Model};
@@ -128,6 +128,9 @@ pub struct VerifyAnswer {
     /// The violation was found under SC: it is one under every model, and no fence helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under_sc: Option<bool>,
+    /// What each process does for ever at the end of the trace, if that is stuck.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spins: Vec<Spin>,
     /// Values of k that were too small.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Tried>,
@@ -155,6 +158,9 @@ pub struct VerifyConfig {
     pub fuse: bool,
     pub full: bool,
     pub deadlock: bool,
+    /// Whether states that are stuck were violations, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stuck: bool,
     /// Whether robustness was asked for instead of properties: that every state without
     /// pending stores is one of sequential consistency.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -302,6 +308,9 @@ pub struct InferConfig {
     /// Whether fences are to make the program robust, whatever its properties.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub robust: bool,
+    /// Whether fences are to keep the program from getting stuck, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stuck: bool,
     pub atomics: Atomics,
     pub fuse: bool,
 }

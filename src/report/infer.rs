@@ -14,7 +14,7 @@ use crate::record::{
     self, InferAnswer, InferConfig, Initial, Mode, SCHEMA, Stats, Step, Stopped, Timing,
 };
 use crate::source::{Source, Span};
-use crate::space::Trace;
+use crate::space::{Standstill, Trace};
 
 /// An inference and what it was asked about.
 #[derive(Debug)]
@@ -154,6 +154,7 @@ impl InferReport<'_> {
                 cost: self.request.cost.to_string(),
                 per_process: self.request.per_process,
                 robust: self.options.verify.robust,
+                stuck: self.options.verify.standstill == Standstill::Stuck,
                 atomics: semantics.atomics,
                 fuse: semantics.fuse,
             },
@@ -228,7 +229,8 @@ impl InferReport<'_> {
             fewer.remove(&id);
             let program = self.program.fenced(&fewer);
             let without = placement.why.get(index);
-            let why = without.and_then(|without| without.trace.as_ref());
+            let why = without.and_then(|without| without.counterexample.as_ref());
+            let why = why.map(|(_, trace)| trace);
             record::Fence {
                 process: point
                     .process

@@ -5,11 +5,12 @@ use crate::describe;
 use crate::diagnostic::Diagnostic;
 use crate::memory::Abstraction;
 use crate::program::{Program, PropertyKind};
+use crate::property;
 use crate::record::{
-    Initial, Mode, SCHEMA, Stats, Step, Timing, Tried, VerifyAnswer, VerifyConfig, Violation,
+    self, Initial, Mode, SCHEMA, Stats, Step, Timing, Tried, VerifyAnswer, VerifyConfig, Violation,
 };
 use crate::source::Source;
-use crate::space::Trace;
+use crate::space::{Spin, Standstill, Trace};
 use crate::verify::{Answer, Attempt, Inconclusive, Verdict, VerifyOptions};
 
 /// An answer and what it was asked about.
@@ -102,6 +103,18 @@ impl VerifyReport<'_> {
         self.answer.counterexample()?.trace.as_ref()
     }
 
+    /// What processes do for ever at the end of the counterexample, if it ends stuck.
+    pub fn spins(&self) -> Vec<Spin> {
+        match self.answer.counterexample() {
+            Some(found) if found.violation == property::Violation::Stuck => {
+                let stepper = self.options.semantics.exact().stepper(self.program);
+                let end = found.trace.as_ref().map(Trace::last);
+                end.map_or_else(Vec::new, |end| end.spins(&stepper))
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The answer in the words of the contract.
     pub fn record(&self) -> VerifyAnswer {
         let statistics = &self.answer.statistics;
@@ -121,7 +134,8 @@ impl VerifyReport<'_> {
                 atomics: semantics.atomics,
                 fuse: semantics.fuse,
                 full: self.options.full,
-                deadlock: self.options.deadlock,
+                deadlock: self.options.standstill != Standstill::Ignored,
+                stuck: self.options.standstill == Standstill::Stuck,
                 robust: self.options.robust,
                 fences: self.fences.to_vec(),
             },
@@ -134,6 +148,11 @@ impl VerifyReport<'_> {
             violation: self.violation(),
             initial: trace.map(|t| Initial::new(self.program, self.source, &t.initial)),
             trace: trace.map(|t| Step::all(self.program, self.source, t)),
+            spins: self
+                .spins()
+                .iter()
+                .map(|spin| record::Spin::new(self.program, self.source, spin))
+                .collect(),
             spurious: self
                 .answer
                 .counterexample()

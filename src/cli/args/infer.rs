@@ -47,6 +47,11 @@ pub struct Infer {
     /// state in which no store is pending (control, locals and memory) is one that SC reaches
     #[arg(long, conflicts_with = "certificate")]
     pub robust: bool,
+    /// Find the fewest fences with which the program is correct and is never stuck either: in a
+    /// stuck state no store is pending, some process has not stopped, and those that have not
+    /// can only spin
+    #[arg(long, conflicts_with_all = ["robust", "certificate"])]
+    pub stuck: bool,
     /// Place fences in each instance of a template separately
     #[arg(long)]
     pub per_process: bool,

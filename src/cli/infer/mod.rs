@@ -17,6 +17,7 @@ use crate::lang::insert_fences;
 use crate::memory::{Abstraction, AbstractionKind, Semantics};
 use crate::program::PointId;
 use crate::report::infer::{InferReport, Request};
+use crate::space::Standstill;
 use crate::verify::{Strategy, VerifyOptions};
 use costs::{cost_file, costs};
 use std::collections::BTreeMap;
@@ -52,6 +53,10 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
             strategy,
             search: args.search,
             robust: args.robust,
+            standstill: match args.stuck {
+                true => Standstill::Stuck,
+                false => Standstill::Ignored,
+            },
             threads: args.common.thread_count(),
             limits: limits(&args.common),
             ..VerifyOptions::new(model, abstraction)
@@ -149,6 +154,16 @@ fn check(args: &args::Infer) -> Result<(), Failure> {
     if args.robust && !lazy {
         return Err(Failure::message(
             "--robust goes with --engine lazy: only that compares states with those of SC",
+        ));
+    }
+    if args.stuck && !lazy {
+        return Err(Failure::message(
+            "--stuck goes with --engine lazy: the others know no state but those that violate a property",
+        ));
+    }
+    if args.stuck && args.buffers.abs == Some(AbstractionKind::Logs) {
+        return Err(Failure::message(
+            "--stuck does not go with --abs logs, which visits no single states",
         ));
     }
     if args.kind_cost.is_some() && args.kinds == KindsName::Full {

@@ -6,7 +6,6 @@ use crate::describe;
 use crate::import::Format;
 use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Placement};
 use crate::program::FenceKind;
-use crate::property::Violation;
 use crate::report::target;
 use crate::report::text::{self, Paint};
 use crate::verify::Verdict;
@@ -106,9 +105,10 @@ impl InferAnswer<'_> {
 
     /// What the program should be.
     fn goal(&self) -> &'static str {
-        match self.args.robust {
-            true => "robust",
-            false => "correct",
+        match (self.args.robust, self.args.stuck) {
+            (true, _) => "robust",
+            (false, true) => "correct and never stuck",
+            (false, false) => "correct",
         }
     }
 
@@ -228,12 +228,8 @@ impl InferAnswer<'_> {
             let mut fewer = placement.fences.clone();
             fewer.remove(point);
             let program = self.program.fenced(&fewer);
-            let violation = why.trace.as_ref().and_then(|trace| {
-                let violation = match self.args.robust && !trace.last().failed() {
-                    true => Violation::NotSequential,
-                    false => trace.last().violation(&program)?,
-                };
-                Some(describe::violation(&program, self.source, violation, trace.last()).0)
+            let violation = why.counterexample.as_ref().map(|(violation, trace)| {
+                describe::violation(&program, self.source, *violation, trace.last()).0
             });
             let what = match (why.verdict, violation) {
                 (Verdict::Correct, _) => format!("it is {} as well", self.goal()),
@@ -242,7 +238,7 @@ impl InferAnswer<'_> {
                 (_, None) => "nothing was found in time".to_string(),
             };
             let _ = writeln!(out, "  without the fence {}: {what}", self.place(*point));
-            if let (true, Some(trace)) = (self.args.why, &why.trace) {
+            if let (true, Some((_, trace))) = (self.args.why, &why.counterexample) {
                 let table = text::trace(&program, self.source, trace, paint);
                 let _ = writeln!(out, "\n{table}");
             }

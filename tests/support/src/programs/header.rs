@@ -29,6 +29,8 @@ pub enum Question {
     Verdict(Model),
     /// How many fences does it need?
     Fences(Model),
+    /// How many, so that it is never stuck either?
+    Stuck(Model),
     /// What does one abstraction say?
     Verify(Model, Abstraction, Atomics),
 }
@@ -177,6 +179,8 @@ fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str
         ["sc"] if is_cost => return Err("no fence has an effect under SC".to_string()),
         [name] if is_cost => Question::Fences(model(name)?),
         [name] => Question::Verdict(model(name)?),
+        ["sc", "stuck"] => return Err("no fence has an effect under SC".to_string()),
+        [name, "stuck"] => Question::Stuck(model(name)?),
         ["verify", name, abs] => {
             Question::Verify(model(name)?, read_abs(abs)?, Atomics::DrainPlace)
         }
@@ -187,7 +191,7 @@ fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str
     };
     let fits = match question {
         Question::Verdict(_) => matches!(answer, Answer::Correct | Answer::Violated),
-        Question::Fences(_) => is_cost,
+        Question::Fences(_) | Question::Stuck(_) => is_cost,
         Question::Verify(..) => !is_cost,
     };
     if !fits {
@@ -301,6 +305,22 @@ fn contradictions(header: &Header, words: &[String]) -> Vec<Problem> {
         && less > more
     {
         wrong(tso.line, "costs more than under pso".to_string());
+    }
+    for model in [Model::Tso, Model::Pso] {
+        match find(&header.expected, Question::Stuck(model)) {
+            None => wrong(1, format!("no cost under {model} without getting stuck")),
+            Some(stuck) => {
+                let fits = match (fences(model).map(|fact| fact.answer), stuck.answer) {
+                    // What is asked for besides can only make it dearer.
+                    (Some(Answer::Cost(less)), Answer::Cost(more)) => less <= more,
+                    (Some(Answer::Incorrect), answer) => answer == Answer::Incorrect,
+                    _ => true,
+                };
+                if !fits {
+                    wrong(stuck.line, "the cost without it says otherwise".to_string());
+                }
+            }
+        }
     }
     for fact in &header.published {
         match find(&header.expected, fact.question) {
