@@ -12,7 +12,7 @@ use crate::import::names::Names;
 use crate::import::rmm::RESERVED;
 use crate::program::{
     Atom, BinaryOp, Domain, Edge, Expr, Fault, FenceKind, Initial, Instr, Loc, LocalId, PlaceRef,
-    Process, ProcessId, Program, Property, PropertyKind, UnaryOp,
+    Process, ProcessId, Program, Property, PropertyKind, UnaryOp, Value,
 };
 use crate::source::{Source, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,7 +94,7 @@ impl<'p> Machine<'p> {
                 let asserts = process
                     .edges
                     .iter()
-                    .any(|e| matches!(e.instr, Instr::Assert(_)));
+                    .any(|e| matches!(e.instr, Instr::Assert { .. }));
                 Text {
                     registers: process
                         .locals
@@ -204,7 +204,7 @@ impl<'p> Machine<'p> {
             Instr::Fence(FenceKind::StoreLoad) => {
                 Err("it has no store-load fence".to_string())
             }
-            Instr::Assert(condition) => {
+            Instr::Assert { condition, .. } => {
                 let holds = self.condition(text, condition)?;
                 let error = text.error.clone().unwrap_or_default();
                 Ok(vec![
@@ -283,15 +283,16 @@ impl<'p> Machine<'p> {
     }
 
     fn place(&self, place: &PlaceRef) -> Result<usize, Refused> {
-        let offset = match &place.cell {
-            None => 0,
-            Some((len, index)) => {
+        match place {
+            PlaceRef::Scalar(place) => Ok(place.index()),
+            PlaceRef::Cell { first, len, index } => {
                 let index = constant(index).ok_or("the index of an array is not constant")?;
                 let index = u32::try_from(index).ok().filter(|index| index < len);
-                index.ok_or("the index lies outside the array")?
+                let index = index.ok_or("the index lies outside the array")?;
+                Ok(first.index() + index as usize)
             }
-        };
-        Ok(place.first.index() + offset as usize)
+            PlaceRef::Computed { .. } => Err("it has no pointers".to_string()),
+        }
     }
 
     /// An expression with a value: only `+` and `-`.
@@ -433,10 +434,10 @@ fn joined(left: &Tuple, right: &Tuple) -> Option<Tuple> {
 }
 
 /// The value of an expression without atoms.
-fn constant<A>(expr: &Expr<A>) -> Option<i32> {
+fn constant<A>(expr: &Expr<A>) -> Option<Value> {
     let mut atoms = 0;
     expr.atoms(&mut |_| atoms += 1);
-    let value = expr.eval(&|_| Err(Fault::Overflow)).ok();
+    let value = expr.eval(&|_| Err(Fault::Overflow { bits: 32 })).ok();
     value.filter(|_| atoms == 0)
 }
 

@@ -18,7 +18,7 @@ pub fn expr(kind: ExprKind, span: Span) -> Expr {
     Expr { kind, span }
 }
 
-pub fn int(value: i32, span: Span) -> Expr {
+pub fn int(value: i64, span: Span) -> Expr {
     expr(ExprKind::Int(value), span)
 }
 
@@ -132,7 +132,7 @@ pub fn range(domain: Domain, span: Span) -> Type {
 }
 
 /// A variable with an initial value; zero is left out.
-pub fn variable(text: &str, initial: i32, span: Span) -> Variable {
+pub fn variable(text: &str, initial: i64, span: Span) -> Variable {
     let init = (initial != 0).then(|| Init::Value(int(initial, span)));
     Variable {
         name: name(text, span),

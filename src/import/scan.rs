@@ -3,6 +3,8 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::lang::lexer::{is_word, length_while};
+use crate::program::Value;
+use crate::program::value::fit;
 use crate::source::Span;
 
 /// An error travels up boxed to whoever collects errors.
@@ -118,14 +120,14 @@ pub fn blank_comments(text: &str, open: &str, close: &str, nested: bool) -> Read
 }
 
 /// The value of an integer token: decimal or hexadecimal.
-pub fn value(token: &Token, negative: bool) -> Read<i32> {
+pub fn value(token: &Token, negative: bool) -> Read<Value> {
     let text = token.text;
     let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => i64::from_str_radix(digits, 16),
         None => text.parse::<i64>(),
     };
     let plain = text.chars().all(|c| c.is_ascii_digit());
-    match parsed.map(|value| i32::try_from(if negative { -value } else { value })) {
+    match parsed.map(|value| fit(value.checked_mul(if negative { -1 } else { 1 }))) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(_)) => Err(Box::new(crate::lang::lexer::too_large(token.span))),
         Err(_) if plain => Err(Box::new(crate::lang::lexer::too_large(token.span))),
@@ -207,7 +209,7 @@ impl<'t, 'a> Cursor<'t, 'a> {
     }
 
     /// An integer, perhaps with a minus sign.
-    pub fn int(&mut self, what: &str) -> Read<i32> {
+    pub fn int(&mut self, what: &str) -> Read<Value> {
         let negative = self.eat("-");
         match self.token().kind {
             TokenKind::Int => value(&self.bump(), negative),
@@ -271,6 +273,7 @@ pub fn shortened(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::Domain;
 
     #[test]
     fn comments_become_blanks_of_the_same_length() {
@@ -291,6 +294,6 @@ mod tests {
         assert_eq!(read("99999999999999999999999"), None);
         assert_eq!(read("1x"), None);
         let least = value(&tokens("2147483648", 0).unwrap()[0], true);
-        assert_eq!(least.ok(), Some(i32::MIN));
+        assert_eq!(least.ok(), Some(Domain::INT.low));
     }
 }

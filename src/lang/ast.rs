@@ -201,7 +201,7 @@ pub struct Expr {
 /// Expressions of processes and of properties; the last three occur in properties only.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExprKind {
-    Int(i32),
+    Int(i64),
     Bool(bool),
     /// A local, a parameter or a constant; in a property, a shared variable or a constant.
     Name(String),

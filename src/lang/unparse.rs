@@ -382,6 +382,7 @@ fn operator(op: BinaryOp) -> (&'static str, u8) {
         BinaryOp::Mul => ("*", 6),
         BinaryOp::Div => ("/", 6),
         BinaryOp::Rem => ("%", 6),
+        BinaryOp::Machine(..) => unreachable!("the language has no such operator"),
     }
 }
 
@@ -395,6 +396,7 @@ fn at_least(expr: &Expr, wanted: u8) -> String {
             let sign = match op {
                 UnaryOp::Not => "!",
                 UnaryOp::Negate => "-",
+                UnaryOp::Convert(_) => unreachable!("the language has no such operator"),
             };
             // A sign before a number is part of it: `-(1)` is not `-1` in the tree.
             let number = matches!(operand.kind, ExprKind::Int(_)) && *op == UnaryOp::Negate;

@@ -6,8 +6,8 @@
 use super::{Scope, fresh_label};
 use crate::lang::ast::{self, Block, Condition, ExprKind, Member, Stmt, StmtKind};
 use crate::program::{
-    Edge, EdgeId, Expr, FenceSite, Instr, Loc, Local, LocalId, Location, Merged, PlaceRef, Process,
-    Side, Update, back_edges, merge,
+    BinaryOp, Edge, EdgeId, Expr, FenceSite, Instr, Loc, Local, LocalId, Location, Merged,
+    PlaceRef, Process, Side, Update, back_edges, merge,
 };
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -318,7 +318,7 @@ impl Builder<'_> {
     fn test(&mut self, condition: &Condition, wanted: bool, from: Loc, to: Loc) {
         let (expr, span) = match condition {
             Condition::Any(span) => {
-                let condition = Expr::Const(i32::from(wanted));
+                let condition = Expr::Const(wanted.into());
                 let instr = Instr::Guard { condition, wanted };
                 return self.edge(from, to, instr, *span);
             }
@@ -370,7 +370,7 @@ impl Builder<'_> {
                 target,
                 place,
                 value,
-            } => self.update(target, place, Update::Add(expr(value))),
+            } => self.update(target, place, Update::Apply(BinaryOp::Add, expr(value))),
             StmtKind::Fence(kind) => Instr::Fence(*kind),
             StmtKind::Assign { target, value } => Instr::Assign {
                 local: self.local(&target.text),
@@ -391,7 +391,10 @@ impl Builder<'_> {
                 condition: expr(condition),
                 wanted: true,
             },
-            StmtKind::Assert(condition) => Instr::Assert(expr(condition)),
+            StmtKind::Assert(condition) => Instr::Assert {
+                condition: expr(condition),
+                fault: None,
+            },
             other => unreachable!("not a simple statement: {other:?}"),
         }
     }
@@ -410,10 +413,13 @@ impl Builder<'_> {
 
     fn place(&self, place: &ast::Place) -> PlaceRef {
         let (first, variable) = self.scope.shared(&place.name.text);
-        let cell = place.index.as_ref().and_then(|index| {
-            let len = variable.len?;
-            Some((len, self.scope.expr(index)))
-        });
-        PlaceRef { first, cell }
+        match (&place.index, variable.len) {
+            (Some(index), Some(len)) => PlaceRef::Cell {
+                first,
+                len,
+                index: self.scope.expr(index),
+            },
+            _ => PlaceRef::Scalar(first),
+        }
     }
 }

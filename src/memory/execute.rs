@@ -3,6 +3,7 @@
 use super::step::{Effect, Failure, Stepper, config_bytes};
 use super::{Buffers, Entry, Loaded, Marker, Memory, Order, Sc, Stored};
 use crate::limits::{StopReason, Watch};
+use crate::program::value::binary;
 use crate::program::{
     Domain, Edge, Expr, Fault, FenceKind, Instr, LocalId, PlaceId, PlaceRef, Process, Update, Value,
 };
@@ -108,9 +109,9 @@ impl Act<'_> {
                     return Ok(Vec::new());
                 }
             }
-            Instr::Assert(condition) => {
+            Instr::Assert { condition, fault } => {
                 if eval(condition, locals)? == 0 {
-                    return Ok(vec![now.fail(span, None)]);
+                    return Ok(vec![now.fail(span, *fault)]);
                 }
             }
             Instr::Store {
@@ -232,13 +233,23 @@ pub fn eval(expr: &Expr<LocalId>, locals: &[Value]) -> Result<Value, Fault> {
 
 /// The place that a reference means, given the locals.
 pub fn resolve(place: &PlaceRef, locals: &[Value]) -> Result<PlaceId, Fault> {
-    let Some((len, index)) = &place.cell else {
-        return Ok(place.first);
-    };
-    let index = eval(index, locals)?;
-    match u32::try_from(index) {
-        Ok(offset) if offset < *len => Ok(PlaceId(place.first.0 + offset)),
-        _ => Err(Fault::OutOfBounds { index, len: *len }),
+    match place {
+        PlaceRef::Scalar(place) => Ok(*place),
+        PlaceRef::Cell { first, len, index } => {
+            let index = eval(index, locals)?;
+            match u32::try_from(index) {
+                Ok(offset) if offset < *len => Ok(PlaceId(first.0 + offset)),
+                _ => Err(Fault::OutOfBounds { index, len: *len }),
+            }
+        }
+        PlaceRef::Computed { address, targets } => {
+            let address = eval(address, locals)?;
+            match targets.binary_search_by_key(&address, |(address, _)| *address) {
+                Ok(at) => Ok(targets[at].1),
+                Err(_) if address == 0 => Err(Fault::NullPointer),
+                Err(_) => Err(Fault::WildPointer),
+            }
+        }
     }
 }
 
@@ -251,9 +262,13 @@ fn update(op: &Update, old: Value, locals: &[Value]) -> Result<(Option<Value>, V
             (success.then_some(new), Value::from(success))
         }
         Update::Swap(value) => (Some(eval(value, locals)?), old),
-        Update::Add(value) => {
-            let new = old.checked_add(eval(value, locals)?);
-            (Some(new.ok_or(Fault::Overflow)?), old)
+        Update::CasOld { expected, new } => {
+            let (expected, new) = (eval(expected, locals)?, eval(new, locals)?);
+            ((old == expected).then_some(new), old)
+        }
+        Update::Apply(op, value) => {
+            let value = eval(value, locals)?;
+            (Some(binary(*op, old, || Ok(value))?), old)
         }
     })
 }

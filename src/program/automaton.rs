@@ -1,7 +1,11 @@
 //! The automaton of one process: control positions, and edges that carry instructions.
 
-use super::{Domain, EdgeId, Expr, FenceKind, Initial, Label, Loc, LocalId, PlaceId, PointId};
+use super::{
+    BinaryOp, Domain, EdgeId, Expr, Fault, FenceKind, Initial, Label, Loc, LocalId, PlaceId,
+    PointId, Value,
+};
 use crate::source::Span;
+use std::sync::Arc;
 
 /// One process: its locals and its automaton.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +83,11 @@ pub enum Instr {
         condition: Expr<LocalId>,
         wanted: bool,
     },
-    Assert(Expr<LocalId>),
+    /// Fails unless the condition is true, by a fault where there is one.
+    Assert {
+        condition: Expr<LocalId>,
+        fault: Option<Fault>,
+    },
     Store {
         place: PlaceRef,
         value: Expr<LocalId>,
@@ -108,19 +116,55 @@ pub enum Update {
         expected: Expr<LocalId>,
         new: Expr<LocalId>,
     },
+    /// Compare and swap; leaves the old value.
+    CasOld {
+        expected: Expr<LocalId>,
+        new: Expr<LocalId>,
+    },
     /// Leaves the old value.
     Swap(Expr<LocalId>),
-    /// Leaves the old value.
-    Add(Expr<LocalId>),
+    /// The old value and the operand, combined; leaves the old value.
+    Apply(BinaryOp, Expr<LocalId>),
 }
 
-/// A scalar, or a cell of an array whose index is computed from locals.
+/// Which place an instruction accesses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlaceRef {
-    /// The scalar, or cell 0.
-    pub first: PlaceId,
-    /// For an array: the number of cells and the index.
-    pub cell: Option<(u32, Expr<LocalId>)>,
+pub enum PlaceRef {
+    Scalar(PlaceId),
+    /// A cell of an array whose index is computed from locals.
+    Cell {
+        /// Cell 0.
+        first: PlaceId,
+        len: u32,
+        index: Expr<LocalId>,
+    },
+    /// A place whose address is computed from locals.
+    Computed {
+        address: Expr<LocalId>,
+        /// The places it may be, by address, in order.
+        targets: Arc<[(Value, PlaceId)]>,
+    },
+}
+
+impl PlaceRef {
+    /// All places that it may mean.
+    pub fn places(&self) -> Vec<PlaceId> {
+        match self {
+            PlaceRef::Scalar(place) => vec![*place],
+            PlaceRef::Cell { first, len, .. } => (first.0..first.0 + len).map(PlaceId).collect(),
+            PlaceRef::Computed { targets, .. } => targets.iter().map(|(_, place)| *place).collect(),
+        }
+    }
+
+    /// What it is computed from: an index or an address.
+    pub fn computed(&self) -> Option<&Expr<LocalId>> {
+        match self {
+            PlaceRef::Scalar(_) => None,
+            PlaceRef::Cell { index: expr, .. } | PlaceRef::Computed { address: expr, .. } => {
+                Some(expr)
+            }
+        }
+    }
 }
 
 impl Process {
@@ -178,6 +222,17 @@ impl Process {
 }
 
 impl Instr {
+    /// It accesses a place whose address is computed.
+    pub fn has_computed_place(&self) -> bool {
+        match self {
+            Instr::Store { place, .. }
+            | Instr::Load { place, .. }
+            | Instr::Update { place, .. } => matches!(place, PlaceRef::Computed { .. }),
+            Instr::Atomic(body) => body.iter().any(|(instr, _)| instr.has_computed_place()),
+            _ => false,
+        }
+    }
+
     /// It reads or writes shared memory or waits for store buffers.
     pub fn touches_memory(&self) -> bool {
         match self {
@@ -186,7 +241,7 @@ impl Instr {
             | Instr::Assign { .. }
             | Instr::Havoc { .. }
             | Instr::Guard { .. }
-            | Instr::Assert(_) => false,
+            | Instr::Assert { .. } => false,
             Instr::Store { .. }
             | Instr::Load { .. }
             | Instr::Update { .. }

@@ -1,6 +1,6 @@
 //! Expressions over atoms: locals in process code, observations in properties.
 
-use super::{BinaryOp, Domain, Fault, Interval, UnaryOp, Value, value};
+use super::{BinaryOp, Domain, Fault, Interval, UnaryOp, Value, machine, value};
 
 /// An expression whose leaves are constants and atoms of type `A`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl<A> Expr<A> {
 
     /// The value, if it is the same whatever the atoms are.
     pub fn constant(&self) -> Option<Value> {
-        let unknown = |_: &A| Err(Fault::Overflow);
+        let unknown = |_: &A| Err(Fault::Overflow { bits: 32 });
         self.eval(&unknown).ok()
     }
 
@@ -90,12 +90,20 @@ impl<A> Expr<A> {
     pub fn interval(&self, domain: &dyn Fn(&A) -> Domain) -> Option<Domain> {
         let values = |expr: &Expr<A>| expr.interval(domain).map(Interval::from);
         let all = match self {
-            Expr::Const(value) => Interval::from(Domain {
-                low: *value,
-                high: *value,
-            }),
-            Expr::Atom(a) => domain(a).into(),
+            Expr::Const(value) => {
+                return Some(Domain {
+                    low: *value,
+                    high: *value,
+                });
+            }
+            Expr::Atom(a) => return Some(domain(a)),
+            Expr::Unary(UnaryOp::Convert(to), operand) => {
+                return Some(to.interval(values(operand)?));
+            }
             Expr::Unary(op, operand) => Interval::unary(*op, values(operand)?),
+            Expr::Binary(BinaryOp::Machine(op, int), left, right) => {
+                return machine::interval(*op, *int, values(left)?, values(right)?);
+            }
             Expr::Binary(op, left, right) => {
                 let (left, right) = (values(left)?, values(right)?);
                 let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem);
@@ -106,7 +114,8 @@ impl<A> Expr<A> {
             }
             Expr::Conditional(condition, then, otherwise) => {
                 values(condition)?;
-                values(then)?.join(values(otherwise)?)
+                let either = values(then)?.join(values(otherwise)?);
+                return either.wide_domain();
             }
         };
         all.domain()

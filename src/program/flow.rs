@@ -178,7 +178,7 @@ impl LocalFlow {
         match instr {
             Instr::Pass | Instr::Skip | Instr::Fence(_) => {}
             Instr::Guard { condition, .. } => self.read(condition),
-            Instr::Assert(condition) => self.read(condition),
+            Instr::Assert { condition, .. } => self.read(condition),
             Instr::Assign { local, value } => {
                 self.read(value);
                 self.write(*local);
@@ -199,11 +199,11 @@ impl LocalFlow {
             Instr::Update { local, place, op } => {
                 self.place(place);
                 match op {
-                    Update::Cas { expected, new } => {
+                    Update::Cas { expected, new } | Update::CasOld { expected, new } => {
                         self.read(expected);
                         self.read(new);
                     }
-                    Update::Swap(value) | Update::Add(value) => self.read(value),
+                    Update::Swap(value) | Update::Apply(_, value) => self.read(value),
                 }
                 self.write(*local);
             }
@@ -212,8 +212,8 @@ impl LocalFlow {
     }
 
     fn place(&mut self, place: &PlaceRef) {
-        if let Some((_, index)) = &place.cell {
-            self.read(index);
+        if let Some(expr) = place.computed() {
+            self.read(expr);
         }
     }
 

@@ -3,11 +3,11 @@
 use super::{BinaryOp, Domain, UnaryOp, Value};
 
 /// All numbers from `low` to `high`. The ends are wide enough for the result of one
-/// operation on 32-bit values.
+/// operation on values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interval {
-    pub low: i64,
-    pub high: i64,
+    pub low: i128,
+    pub high: i128,
 }
 
 impl Interval {
@@ -16,13 +16,19 @@ impl Interval {
 
     /// The values as a range, if all of them fit 32 bits.
     pub fn domain(self) -> Option<Domain> {
+        self.wide_domain()
+            .filter(|domain| Domain::INT.contains(domain.low) && Domain::INT.contains(domain.high))
+    }
+
+    /// The values as a range, if all of them are values.
+    pub fn wide_domain(self) -> Option<Domain> {
         Some(Domain {
             low: Value::try_from(self.low).ok()?,
             high: Value::try_from(self.high).ok()?,
         })
     }
 
-    pub fn contains(self, value: i64) -> bool {
+    pub fn contains(self, value: i128) -> bool {
         self.low <= value && value <= self.high
     }
 
@@ -42,6 +48,7 @@ impl Interval {
                 low: -operand.high,
                 high: -operand.low,
             },
+            UnaryOp::Convert(to) => to.interval(operand).into(),
         }
     }
 
@@ -58,7 +65,7 @@ impl Interval {
                 high: left.high - right.low,
             },
             BinaryOp::Mul => {
-                let corner = |a: i64, b: i64| Interval {
+                let corner = |a: i128, b: i128| Interval {
                     low: a * b,
                     high: a * b,
                 };
@@ -86,11 +93,12 @@ impl Interval {
             | BinaryOp::NotEqual
             | BinaryOp::And
             | BinaryOp::Or => Interval::TRUTH,
+            BinaryOp::Machine(op, int) => op.results(int).into(),
         }
     }
 
     /// The largest absolute value.
-    fn magnitude(self) -> i64 {
+    fn magnitude(self) -> i128 {
         self.low.abs().max(self.high.abs())
     }
 }

@@ -13,6 +13,7 @@ mod fencing;
 mod flow;
 mod ids;
 mod interval;
+pub mod machine;
 mod property;
 mod shape;
 mod symmetry;
@@ -25,6 +26,7 @@ pub use fencing::PointSet;
 pub(crate) use flow::{back_edges, loop_depths};
 pub use ids::{EdgeId, Label, Loc, LocalId, PlaceId, PointId, ProcessId, PropertyId};
 pub use interval::Interval;
+pub use machine::{Int, MachineOp};
 pub use property::{Atom, Property, PropertyKind};
 pub(crate) use shape::{Merged, merge};
 pub use symmetry::Exchange;
@@ -73,6 +75,12 @@ impl Program {
 
     pub fn property_ids(&self) -> impl Iterator<Item = PropertyId> + use<> {
         (0..self.properties.len() as u32).map(PropertyId)
+    }
+
+    /// Whether an address is computed anywhere.
+    pub fn has_computed_places(&self) -> bool {
+        let mut edges = self.processes.iter().flat_map(|process| &process.edges);
+        edges.any(|edge| edge.instr.has_computed_place())
     }
 
     pub fn place_named(&self, name: &str) -> Option<PlaceId> {

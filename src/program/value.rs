@@ -1,9 +1,11 @@
-//! Values are 32-bit integers; this is their arithmetic, their operators and their declared
-//! ranges.
+//! Values, their operators and their declared ranges. The arithmetic of the input language is
+//! that of 32-bit integers whose overflow is a fault; [`super::machine`] has that of C.
 
+use super::machine::{self, Int, MachineOp};
 use std::fmt;
 
-pub type Value = i32;
+/// Wide enough for every integer type of C; one of 64 bits without a sign is stored by its bits.
+pub type Value = i64;
 
 /// The values a variable may hold, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,8 +17,10 @@ pub struct Domain {
 /// Why an evaluation has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fault {
-    /// A result that does not fit 32 bits.
-    Overflow,
+    /// A result that does not fit so many bits.
+    Overflow {
+        bits: u32,
+    },
     DivisionByZero,
     /// A value outside the range of the variable that should take it.
     OutOfRange {
@@ -28,6 +32,21 @@ pub enum Fault {
         index: Value,
         len: u32,
     },
+    /// A shift by less than nothing or by all bits and more.
+    Shift {
+        by: Value,
+        bits: u32,
+    },
+    /// A null pointer was followed.
+    NullPointer,
+    /// A pointer was followed that points to nothing of the kind that is accessed.
+    WildPointer,
+    /// Memory was used or freed after it had been freed.
+    Freed,
+    /// Something was freed that was not the start of an allocated block.
+    BadFree,
+    /// More blocks were allocated than the program form has room for.
+    HeapExhausted,
 }
 
 /// What a variable holds at the start.
@@ -42,6 +61,8 @@ pub enum Initial {
 pub enum UnaryOp {
     Not,
     Negate,
+    /// Conversion to a type of C.
+    Convert(Int),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,18 +80,22 @@ pub enum BinaryOp {
     NotEqual,
     And,
     Or,
+    /// An operation of C on two operands of one type.
+    Machine(MachineOp, Int),
 }
 
 impl Domain {
     pub const BOOL: Domain = Domain { low: 0, high: 1 };
+    /// The integers of the input language.
     pub const INT: Domain = Domain {
-        low: Value::MIN,
-        high: Value::MAX,
+        low: i32::MIN as Value,
+        high: i32::MAX as Value,
     };
 
     /// The number of values.
     pub fn size(self) -> u64 {
-        (i64::from(self.high) - i64::from(self.low) + 1).max(0) as u64
+        let size = i128::from(self.high) - i128::from(self.low) + 1;
+        u64::try_from(size.max(0)).unwrap_or(u64::MAX)
     }
 
     pub fn contains(self, value: Value) -> bool {
@@ -94,8 +119,15 @@ impl Domain {
 pub fn unary(op: UnaryOp, operand: Value) -> Result<Value, Fault> {
     match op {
         UnaryOp::Not => Ok(Value::from(operand == 0)),
-        UnaryOp::Negate => operand.checked_neg().ok_or(Fault::Overflow),
+        UnaryOp::Negate => fit(operand.checked_neg()),
+        UnaryOp::Convert(to) => Ok(to.wrap(operand)),
     }
+}
+
+/// A result, if it fits 32 bits.
+pub fn fit(result: Option<Value>) -> Result<Value, Fault> {
+    let fitting = result.filter(|&result| Domain::INT.contains(result));
+    fitting.ok_or(Fault::Overflow { bits: 32 })
 }
 
 /// Applies a binary operator. `&&` and `||` evaluate their right side only when it
@@ -114,14 +146,14 @@ pub fn binary(
     let right = right()?;
     let divide = |f: fn(Value, Value) -> Option<Value>| match right {
         0 => Err(Fault::DivisionByZero),
-        _ => f(left, right).ok_or(Fault::Overflow),
+        _ => fit(f(left, right)),
     };
     match op {
-        BinaryOp::Mul => left.checked_mul(right).ok_or(Fault::Overflow),
+        BinaryOp::Mul => fit(left.checked_mul(right)),
         BinaryOp::Div => divide(Value::checked_div_euclid),
         BinaryOp::Rem => divide(|a, b| Some(a.wrapping_rem_euclid(b))),
-        BinaryOp::Add => left.checked_add(right).ok_or(Fault::Overflow),
-        BinaryOp::Sub => left.checked_sub(right).ok_or(Fault::Overflow),
+        BinaryOp::Add => fit(left.checked_add(right)),
+        BinaryOp::Sub => fit(left.checked_sub(right)),
         BinaryOp::Less => truth(left < right),
         BinaryOp::LessEqual => truth(left <= right),
         BinaryOp::Greater => truth(left > right),
@@ -129,6 +161,7 @@ pub fn binary(
         BinaryOp::Equal => truth(left == right),
         BinaryOp::NotEqual => truth(left != right),
         BinaryOp::And | BinaryOp::Or => truth(right != 0),
+        BinaryOp::Machine(op, int) => machine::apply(op, int, left, right),
     }
 }
 
@@ -141,7 +174,7 @@ impl fmt::Display for Domain {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Overflow => write!(f, "a result does not fit 32 bits"),
+            Fault::Overflow { bits } => write!(f, "a result does not fit {bits} bits"),
             Fault::DivisionByZero => write!(f, "division by zero"),
             Fault::OutOfRange { value, domain } => {
                 write!(f, "the value {value} is outside the range {domain}")
@@ -149,6 +182,12 @@ impl fmt::Display for Fault {
             Fault::OutOfBounds { index, len } => {
                 write!(f, "the index {index} is outside the array of {len} cells")
             }
+            Fault::Shift { by, bits } => write!(f, "a value of {bits} bits is shifted by {by}"),
+            Fault::NullPointer => write!(f, "a null pointer is followed"),
+            Fault::WildPointer => write!(f, "a pointer is followed that points to no such object"),
+            Fault::Freed => write!(f, "memory is used after it was freed"),
+            Fault::BadFree => write!(f, "what is freed is not an allocated block"),
+            Fault::HeapExhausted => write!(f, "more blocks are allocated than --heap allows"),
         }
     }
 }
@@ -157,18 +196,24 @@ impl fmt::Display for Fault {
 mod tests {
     use super::*;
 
+    const OVERFLOW: Fault = Fault::Overflow { bits: 32 };
+
     #[test]
     fn arithmetic() {
+        let Domain {
+            low: least,
+            high: most,
+        } = Domain::INT;
         let run = |op, a, b| binary(op, a, || Ok(b));
         assert_eq!(run(BinaryOp::Rem, -1, 3), Ok(2));
         assert_eq!(run(BinaryOp::Div, -1, 3), Ok(-1));
         assert_eq!(run(BinaryOp::Div, 1, 0), Err(Fault::DivisionByZero));
-        assert_eq!(run(BinaryOp::Div, Value::MIN, -1), Err(Fault::Overflow));
-        assert_eq!(run(BinaryOp::Rem, Value::MIN, -1), Ok(0));
-        assert_eq!(run(BinaryOp::Add, Value::MAX, 1), Err(Fault::Overflow));
-        assert_eq!(unary(UnaryOp::Negate, Value::MIN), Err(Fault::Overflow));
-        assert_eq!(binary(BinaryOp::And, 0, || Err(Fault::Overflow)), Ok(0));
-        assert_eq!(binary(BinaryOp::Or, 7, || Err(Fault::Overflow)), Ok(1));
+        assert_eq!(run(BinaryOp::Div, least, -1), Err(OVERFLOW));
+        assert_eq!(run(BinaryOp::Rem, least, -1), Ok(0));
+        assert_eq!(run(BinaryOp::Add, most, 1), Err(OVERFLOW));
+        assert_eq!(unary(UnaryOp::Negate, least), Err(OVERFLOW));
+        assert_eq!(binary(BinaryOp::And, 0, || Err(OVERFLOW)), Ok(0));
+        assert_eq!(binary(BinaryOp::Or, 7, || Err(OVERFLOW)), Ok(1));
         assert_eq!(run(BinaryOp::And, 2, 2), Ok(1));
     }
 }

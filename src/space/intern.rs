@@ -29,7 +29,7 @@ pub struct SkeletonId(pub u32);
 pub struct ClassId(pub u32);
 
 /// A place with more values than this gets its codes as values turn up.
-const SMALL_DOMAIN: i64 = 4096;
+const SMALL_DOMAIN: u64 = 4096;
 
 /// Bits for configurations that a first layout leaves at least.
 const FIRST_CONFIG_BITS: u32 = 10;
@@ -54,12 +54,9 @@ struct Tables {
 
 impl<'a> Interner<'a> {
     pub fn new(program: &'a Program) -> Interner<'a> {
-        let values = |place: &Place| {
-            let (low, high) = (i64::from(place.domain.low), i64::from(place.domain.high));
-            match high - low < SMALL_DOMAIN {
-                true => (place.domain.low..=place.domain.high).collect(),
-                false => Set::default(),
-            }
+        let values = |place: &Place| match place.domain.size() <= SMALL_DOMAIN {
+            true => (place.domain.low..=place.domain.high).collect(),
+            false => Set::default(),
         };
         let tables = Tables {
             configs: program.processes.iter().map(|_| Set::default()).collect(),
@@ -83,13 +80,12 @@ impl<'a> Interner<'a> {
             FIRST_CONFIG_BITS.max(now + 2)
         });
         let places = tables.values.iter().zip(&self.program.places);
-        let places = places.map(|(values, place)| {
-            let span = i64::from(place.domain.high) - i64::from(place.domain.low);
-            match span < SMALL_DOMAIN {
+        let places = places.map(
+            |(values, place)| match place.domain.size() <= SMALL_DOMAIN {
                 true => bits_for(values.len()),
                 false => bits_for(values.len()).max(6) + 2,
-            }
-        });
+            },
+        );
         let (configs, places): (Vec<_>, Vec<_>) = (configs.collect(), places.collect());
         Layout::plan(&configs, &places, marked)
     }

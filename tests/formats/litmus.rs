@@ -161,7 +161,7 @@ fn random_tests_against_an_interpreter() {
         let source = random.source();
         let test = test(&source);
         for model in MODELS {
-            let ours: BTreeSet<Vec<i32>> = finals(&test, model).states.into_iter().collect();
+            let ours: BTreeSet<Vec<i64>> = finals(&test, model).states.into_iter().collect();
             let theirs = random.finals(model);
             assert_eq!(ours, theirs, "{model}\n{}", source.text());
         }
@@ -174,11 +174,11 @@ const LOCATIONS: [&str; 3] = ["x", "y", "z"];
 
 #[derive(Debug, Clone, Copy)]
 enum Op {
-    Store(usize, i32),
+    Store(usize, i64),
     StoreRegister(usize, usize),
     Load(usize, usize),
-    Set(usize, i32),
-    Add(usize, i32),
+    Set(usize, i64),
+    Add(usize, i64),
     Mfence,
     Sfence,
     Lfence,
@@ -188,7 +188,7 @@ enum Op {
     Inc(usize),
     Cmpxchg(usize),
     /// Skips the next instruction if the register has the value.
-    SkipIf(usize, i32),
+    SkipIf(usize, i64),
 }
 
 struct RandomTest {
@@ -203,7 +203,7 @@ fn random(seed: u64) -> RandomTest {
         let length = 2 + random.below(if processes == 2 { 4 } else { 2 });
         let ops = (0..length).map(|_| {
             let (x, r) = (random.below(3), random.below(2));
-            let value = 1 + random.below(2) as i32;
+            let value = 1 + random.below(2) as i64;
             match random.below(24) {
                 0..=5 => Op::Store(x, value),
                 6 => Op::StoreRegister(x, r),
@@ -307,7 +307,7 @@ impl RandomTest {
     }
 
     /// All final states, by brute force: registers by process, then locations.
-    fn finals(&self, model: Model) -> BTreeSet<Vec<i32>> {
+    fn finals(&self, model: Model) -> BTreeSet<Vec<i64>> {
         let start = State {
             memory: [0; 3],
             processes: vec![Process::default(); self.code.len()],
@@ -336,23 +336,23 @@ impl RandomTest {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
-    memory: [i32; 3],
+    memory: [i64; 3],
     processes: Vec<Process>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct Process {
     at: usize,
-    registers: [i32; 2],
+    registers: [i64; 2],
     /// Oldest first. A store fence is a bar between stores.
     buffer: Vec<Pending>,
     /// The value that an unlocked increment has read.
-    half: Option<i32>,
+    half: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Pending {
-    Write(usize, i32),
+    Write(usize, i64),
     Bar,
 }
 
@@ -401,7 +401,7 @@ impl State {
             }),
             _ => me.buffer.is_empty(),
         };
-        let write = |after: &mut State, x: usize, value: i32| match model {
+        let write = |after: &mut State, x: usize, value: i64| match model {
             Model::Sc => after.memory[x] = value,
             _ => after.processes[p].buffer.push(Pending::Write(x, value)),
         };

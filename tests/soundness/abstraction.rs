@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Memory, and control and locals of each process.
-type Projection = (Vec<i32>, Vec<(At, Vec<i32>)>);
+type Projection = (Vec<i64>, Vec<(At, Vec<i64>)>);
 
 const FULL: Mode = Mode {
     fuse: false,

@@ -98,7 +98,7 @@ fn next(process: &Process, at: Loc, tests: &HashMap<u32, u32>) -> Option<BTreeSe
 
 fn observe(program: &Program, tests: &HashMap<u32, u32>, state: &Snapshot) -> Observation {
     let names = program.places.iter().map(|place| place.name.clone());
-    let memory: BTreeMap<String, i32> = names.zip(state.memory.iter().copied()).collect();
+    let memory: BTreeMap<String, i64> = names.zip(state.memory.iter().copied()).collect();
     let processes = program.processes.iter().zip(&state.configs);
     let processes = processes.map(|(process, config)| {
         let names = process.locals.iter().map(|local| local.name.clone());

@@ -36,9 +36,9 @@ impl Buffers {
         };
         for edge in &process.edges {
             if let Instr::Store { place, .. } = &edge.instr {
-                let first = place.first.index();
-                let len = place.cell.as_ref().map_or(1, |(len, _)| *len as usize);
-                stored[first..first + len].fill(true);
+                for place in place.places() {
+                    stored[place.index()] = true;
+                }
             }
         }
         let buffered = options.model != Model::Sc;

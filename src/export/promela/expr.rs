@@ -1,7 +1,7 @@
 //! Expressions in Promela, whose arithmetic is that of C: where it would differ, the text
 //! corrects it, says when the value is undefined, or is refused.
 
-use crate::program::{BinaryOp, Domain, Expr, Interval, UnaryOp};
+use crate::program::{BinaryOp, Domain, Expr, Interval, UnaryOp, Value};
 
 /// An expression as text.
 #[derive(Debug, Clone)]
@@ -28,6 +28,14 @@ impl Refused {
         }
     }
 
+    /// Operations and pointers of C.
+    pub fn machine() -> Refused {
+        Refused {
+            message: "pointers and the integers of C have no counterpart here".to_string(),
+            help: "write the program in the input language".to_string(),
+        }
+    }
+
     fn overflow() -> Refused {
         Refused {
             message: "a result may leave 32 bits, which Spin would not notice".to_string(),
@@ -47,7 +55,7 @@ impl Piece {
 
     /// The cell of an array that this is the index of.
     pub fn cell(self, len: u32, domain: Domain, text: impl Fn(&str) -> String) -> Piece {
-        let outside = self.values.low < 0 || self.values.high >= i64::from(len);
+        let outside = self.values.low < 0 || self.values.high >= len.into();
         let bounds = outside.then(|| format!("(0 <= {0} && {0} < {len})", self.text));
         Piece {
             defined: both(self.defined.clone(), bounds),
@@ -67,9 +75,9 @@ impl Piece {
 }
 
 /// A number as C reads it: the least one has no literal.
-pub fn number(value: i32) -> String {
+pub fn number(value: Value) -> String {
     match value {
-        i32::MIN => "(-2147483647 - 1)".to_string(),
+        -2_147_483_648 => "(-2147483647 - 1)".to_string(),
         0.. => value.to_string(),
         _ => format!("({value})"),
     }
@@ -109,6 +117,7 @@ pub fn piece<A>(
                 values: Interval::unary(UnaryOp::Negate, operand.values),
             })
         }
+        Expr::Unary(UnaryOp::Convert(_), _) => Err(Refused::machine()),
         Expr::Binary(op, left, right) => joined(*op, piece(left, leaf)?, piece(right, leaf)?),
         Expr::Conditional(condition, then, otherwise) => {
             let (condition, then) = (piece(condition, leaf)?, piece(then, leaf)?);
@@ -175,6 +184,7 @@ fn joined(op: BinaryOp, left: Piece, right: Piece) -> Result<Piece, Refused> {
         BinaryOp::NotEqual => Ok(truth("!=")),
         BinaryOp::And => Ok(lazily("==", "&&")),
         BinaryOp::Or => Ok(lazily("!=", "||")),
+        BinaryOp::Machine(..) => Err(Refused::machine()),
     }
 }
 

@@ -15,7 +15,9 @@ mod step;
 use crate::describe::one_line;
 use crate::diagnostic::Diagnostic;
 use crate::memory::{Atomics, Model};
-use crate::program::{Atom, Domain, Expr, Initial, PlaceId, ProcessId, Program, PropertyKind};
+use crate::program::{
+    Atom, Domain, Expr, Initial, PlaceId, ProcessId, Program, PropertyKind, Value,
+};
 use crate::source::{Source, Span};
 use buffers::Buffers;
 use expr::{Piece, Refused, number, piece};
@@ -156,7 +158,7 @@ impl<'p> Promela<'p> {
             .zip(&self.processes)
             .zip(&self.buffers)
         {
-            let positions = process.locations.len() as i32;
+            let positions = process.locations.len() as Value;
             let _ = writeln!(
                 out,
                 "\n{} pc_{} = {};",

@@ -4,7 +4,7 @@ use super::expr::{Piece, Refused, both, piece};
 use super::{Errors, MOST_CHOICES, Promela};
 use crate::export::last_edges;
 use crate::program::{
-    Domain, Edge, Expr, FenceKind, Instr, Loc, LocalId, PlaceRef, Program, Update,
+    Domain, Edge, Expr, FenceKind, Instr, Loc, LocalId, PlaceId, PlaceRef, Program, Update, Value,
 };
 use crate::source::Span;
 
@@ -63,7 +63,7 @@ impl Promela<'_> {
         };
         match &edge.instr {
             Instr::Pass | Instr::Skip => step(Vec::new(), Vec::new()),
-            Instr::Assign { .. } | Instr::Assert(_) => {
+            Instr::Assign { .. } | Instr::Assert { .. } => {
                 step(Vec::new(), self.direct(process, &edge.instr)?)
             }
             Instr::Guard { condition, wanted } => {
@@ -122,7 +122,7 @@ impl Promela<'_> {
         let name = &self.processes[process].locals[local.index()];
         let least = low.values.low.max(domain.low.into());
         let most = high.values.high.min(domain.high.into());
-        if most - least >= MOST_CHOICES as i64 {
+        if most - least >= MOST_CHOICES as i128 {
             return Err(Refused::choices(domain));
         }
         let mut steps = Vec::new();
@@ -159,7 +159,7 @@ impl Promela<'_> {
                 let value = self.value(process, value)?;
                 self.set(process, *local, &value)
             }
-            Instr::Assert(condition) => {
+            Instr::Assert { condition, .. } => {
                 let condition = self.value(process, condition)?;
                 let holds = Some(format!("({} != 0)", condition.text));
                 check(both(condition.defined, holds))
@@ -192,7 +192,7 @@ impl Promela<'_> {
                 actions.extend(self.update(process, &place.text, domain, op)?);
                 let result = match op {
                     Update::Cas { .. } => Domain::BOOL,
-                    Update::Swap(_) | Update::Add(_) => domain,
+                    Update::CasOld { .. } | Update::Swap(_) | Update::Apply(..) => domain,
                 };
                 let result = Piece::plain("tmp".to_string(), result);
                 actions.extend(self.set(process, *local, &result));
@@ -238,11 +238,22 @@ impl Promela<'_> {
                 actions.push(format!("{memory} = {}", value.text));
                 actions
             }
-            Update::Add(value) => {
+            Update::CasOld { expected, new } => {
+                let (expected, new) = (self.value(process, expected)?, self.value(process, new)?);
+                let differs = format!("{memory} != {}", expected.text);
+                let fits = new.within(domain);
+                let fits = fits.map(|fits| format!("({differs} || {fits})"));
+                let mut actions = check(expected.defined);
+                actions.extend(check(new.defined.clone()));
+                actions.extend(check(fits));
+                actions.push(format!("tmp = {memory}"));
+                actions.push(format!("{memory} = ({differs} -> {memory} : {})", new.text));
+                actions
+            }
+            Update::Apply(op, value) => {
                 let old = Expr::Atom(Piece::plain(memory.clone(), domain));
                 let value = Expr::Atom(self.value(process, value)?);
-                let add = crate::program::BinaryOp::Add;
-                let sum = Expr::Binary(add, Box::new(old), Box::new(value));
+                let sum = Expr::Binary(*op, Box::new(old), Box::new(value));
                 let sum = piece(&sum, &|part: &Piece| Ok(part.clone()))?;
                 let mut actions = check(sum.within(domain));
                 actions.push(format!("tmp = {memory}"));
@@ -310,19 +321,23 @@ impl Promela<'_> {
 
     /// The number of a place, and the range of its values.
     fn place(&self, process: usize, place: &PlaceRef) -> Result<(Piece, Domain), Refused> {
-        let first = &self.places[place.first.index()];
-        let domain = self.domain(place.first);
         let number = Domain {
             low: 0,
-            high: self.places.len() as i32,
+            high: self.places.len() as Value,
         };
-        match &place.cell {
-            None => Ok((Piece::plain(first.clone(), number), domain)),
-            Some((len, index)) => {
+        let named = |place: PlaceId| (&self.places[place.index()], self.domain(place));
+        match place {
+            PlaceRef::Scalar(place) => {
+                let (name, domain) = named(*place);
+                Ok((Piece::plain(name.clone(), number), domain))
+            }
+            PlaceRef::Cell { first, len, index } => {
+                let (first, domain) = named(*first);
                 let index = self.value(process, index)?;
                 let place = index.cell(*len, number, |index| format!("{first} + {index}"));
                 Ok((place, domain))
             }
+            PlaceRef::Computed { .. } => Err(Refused::machine()),
         }
     }
 

@@ -175,7 +175,7 @@ impl<'s> Translation<'s> {
 
     /// Reports what is initialised twice, and differently.
     fn check_initial(&self, diagnostics: &mut Diagnostics) {
-        let mut seen: BTreeMap<&Target, i32> = BTreeMap::new();
+        let mut seen: BTreeMap<&Target, i64> = BTreeMap::new();
         for (target, value, span) in &self.sections.initial {
             let Some(value) = *value else { continue };
             if *seen.entry(target).or_insert(value) != value {
@@ -189,7 +189,7 @@ impl<'s> Translation<'s> {
         let sections = self.sections;
         let initial = sections.initial.iter();
         let values = initial.filter_map(|(target, value, _)| Some((target, (*value)?)));
-        let start: BTreeMap<&Target, i32> = values.collect();
+        let start: BTreeMap<&Target, i64> = values.collect();
         let mut items = Vec::new();
         let variables = self.locations.iter().map(|(name, (native, span))| {
             let location = Observed::location(name);

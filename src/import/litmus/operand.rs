@@ -12,7 +12,7 @@ pub enum Arch {
 pub enum Operand {
     Register(String),
     Location(String),
-    Immediate(i32),
+    Immediate(i64),
 }
 
 /// The registers without the letter that tells their width.

@@ -19,7 +19,7 @@ pub struct Sections {
     /// The file without its comments.
     pub text: String,
     /// A declaration alone gives no value.
-    pub initial: Vec<(Target, Option<i32>, Span)>,
+    pub initial: Vec<(Target, Option<i64>, Span)>,
     /// The names in the first row.
     pub processes: Vec<(String, Span)>,
     /// One cell per process in each row.
@@ -175,7 +175,7 @@ fn initial_state(
     start: usize,
     arch: Arch,
     diagnostics: &mut Diagnostics,
-) -> Vec<(Target, Option<i32>, Span)> {
+) -> Vec<(Target, Option<i64>, Span)> {
     let tokens = match tokens(text, start) {
         Ok(tokens) => tokens,
         Err(error) => {
@@ -197,7 +197,7 @@ fn initial_state(
     initial
 }
 
-fn initial_item(cursor: &mut Cursor, arch: Arch) -> Read<(Target, Option<i32>, Span)> {
+fn initial_item(cursor: &mut Cursor, arch: Arch) -> Read<(Target, Option<i64>, Span)> {
     if TYPES.contains(&cursor.token().text) && !matches!(cursor.peek(1).text, "=" | ":") {
         cursor.bump();
     }

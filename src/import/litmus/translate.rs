@@ -7,7 +7,7 @@ use crate::import::build;
 use crate::import::names::Names;
 use crate::lang::ast::{Condition, Expr, Place, Process, Stmt, StmtKind, Type};
 use crate::lang::diagnostics::Diagnostics;
-use crate::program::{BinaryOp, UnaryOp};
+use crate::program::{BinaryOp, Domain, UnaryOp};
 use crate::source::Span;
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ impl Code {
     pub fn process(
         &self,
         locals: &BTreeMap<String, String>,
-        initial: &dyn Fn(&str) -> i32,
+        initial: &dyn Fn(&str) -> i64,
         locations: &dyn Fn(&str) -> String,
     ) -> Process {
         let flag = |register: &str| register == ZERO || register == SUCCESS;
@@ -322,7 +322,9 @@ impl Native<'_> {
 fn negated(value: Expr) -> Expr {
     let span = value.span;
     match value.kind {
-        crate::lang::ast::ExprKind::Int(value) if value != i32::MIN => build::int(-value, span),
+        crate::lang::ast::ExprKind::Int(value) if value != Domain::INT.low => {
+            build::int(-value, span)
+        }
         _ => build::unary(UnaryOp::Negate, value, span),
     }
 }

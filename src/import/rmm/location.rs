@@ -90,7 +90,7 @@ impl Body<'_, '_> {
                 None => return Err(format!("process {copy} has no such other process")),
             }
         }
-        let number = |n: u32| build::int(i32::try_from(n).unwrap_or(0), span);
+        let number = |n: u32| build::int(n.into(), span);
         let (_, first) = owners[0];
         let index = match &self.text.parameter {
             None => number(first),
@@ -134,7 +134,7 @@ impl Body<'_, '_> {
         let values = self.interval(&pointer).unwrap_or(Domain::INT);
         let mut known = Vec::new();
         for index in 0..globals {
-            let number = i32::try_from(index).unwrap_or(i32::MAX);
+            let number = i64::try_from(index).unwrap_or(i64::MAX);
             if values.contains(number) {
                 let equal =
                     build::binary(BinaryOp::Equal, pointer.clone(), build::int(number, span));

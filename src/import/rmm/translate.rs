@@ -123,7 +123,7 @@ fn owned_item(owned: &Owned, processes: u32, diagnostics: &mut Diagnostics) -> O
         let init = initial(first, span);
         return Some(shared(owned.domain, &owned.native, None, init, span));
     }
-    let values: BTreeSet<Option<i32>> = owned.owners.values().map(|v| v.initial).collect();
+    let values: BTreeSet<Option<i64>> = owned.owners.values().map(|v| v.initial).collect();
     let init = if values.len() == 1 {
         initial(first, span)
     } else {
@@ -139,7 +139,7 @@ fn owned_item(owned: &Owned, processes: u32, diagnostics: &mut Diagnostics) -> O
         }
         cells.map(|cells| Init::Cells(cells, span))
     };
-    let len = build::int(i32::try_from(processes).ok()?, span);
+    let len = build::int(processes.into(), span);
     Some(shared(owned.domain, &owned.native, Some(len), init, span))
 }
 
@@ -250,7 +250,7 @@ impl<'m> Text<'m> {
         let locals = locals.collect();
         let mut native = build::process(&self.name, locals, statements, process.span);
         native.parameter = self.parameter.as_ref().map(|parameter| {
-            let end = |value: u32| build::int(i32::try_from(value).unwrap_or(0), process.span);
+            let end = |value: u32| build::int(value.into(), process.span);
             Parameter {
                 name: build::name(parameter, process.span),
                 range: Range {
@@ -290,7 +290,7 @@ fn property(tuple: &Tuple, texts: &[Text], diagnostics: &mut Diagnostics) -> Opt
             continue;
         };
         let index = text.parameter.as_ref().map(|_| {
-            let copy = i32::try_from(copy).unwrap_or(0);
+            let copy = i64::from(copy);
             Box::new(build::int(copy, *span))
         });
         let process = ProcessRef {

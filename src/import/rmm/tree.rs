@@ -20,7 +20,7 @@ pub struct Variable {
     pub name: String,
     pub span: Span,
     /// None: any value of the domain.
-    pub initial: Option<i32>,
+    pub initial: Option<i64>,
     pub domain: Domain,
 }
 

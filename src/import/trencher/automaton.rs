@@ -16,7 +16,7 @@ use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The memory of a program that does not say how much it needs.
-const DEFAULT_SIZE: i32 = 10;
+const DEFAULT_SIZE: i64 = 10;
 
 /// The program of the threads; what is wrong goes to the diagnostics.
 pub fn translate(file: &File, forbid: &[Together], diagnostics: &mut Diagnostics) -> Ast {
@@ -70,7 +70,7 @@ pub fn translate(file: &File, forbid: &[Together], diagnostics: &mut Diagnostics
 }
 
 /// The number of cells: as many as are addressed by numbers, or as declared.
-fn size(file: &File, diagnostics: &mut Diagnostics) -> i32 {
+fn size(file: &File, diagnostics: &mut Diagnostics) -> i64 {
     let limit = file.size.unwrap_or(DEFAULT_SIZE);
     let mut largest = 0;
     let transitions = file.threads.iter().flat_map(|t| &t.transitions);

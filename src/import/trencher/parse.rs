@@ -5,6 +5,7 @@ use crate::import::build;
 use crate::import::scan::{DEEPEST, Read, hinted, shortened, wrong};
 use crate::lang::ast::Expr;
 use crate::lang::diagnostics::Diagnostics;
+use crate::program::value::fit;
 use crate::program::{BinaryOp, UnaryOp};
 use crate::source::{Source, Span};
 
@@ -16,7 +17,7 @@ pub struct Word<'a> {
 }
 
 pub struct File<'a> {
-    pub size: Option<i32>,
+    pub size: Option<i64>,
     pub threads: Vec<Thread<'a>>,
 }
 
@@ -245,7 +246,7 @@ fn expression(words: &mut std::slice::Iter<Word>, at: Span, depth: usize) -> Rea
             Err(wrong(word.span, message))
         }
         text if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
-            let value = text.parse::<i32>();
+            let value = fit(text.parse().ok());
             let value = value.map_err(|_| {
                 let message = format!("'{}' is not a number of 32 bits", shortened(text));
                 wrong(word.span, message)

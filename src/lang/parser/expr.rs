@@ -4,7 +4,8 @@ use super::{Parsed, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Expr, ExprKind, Name, ProcessRef};
 use crate::lang::lexer::{TokenKind, too_large};
-use crate::program::{BinaryOp, UnaryOp, Value};
+use crate::program::value::fit;
+use crate::program::{BinaryOp, Domain, UnaryOp, Value};
 use crate::source::Span;
 
 /// An expression and the height of its tree.
@@ -71,8 +72,7 @@ impl Parser<'_> {
             && let TokenKind::Int(magnitude) = self.token().kind
         {
             self.bump();
-            let value = 0i64 - i64::from(magnitude);
-            let value = Value::try_from(value).unwrap_or(Value::MIN);
+            let value = (-Value::from(magnitude)).max(Domain::INT.low);
             return Ok(leaf(ExprKind::Int(value), self.since(first)));
         }
         let (operand, height) = self.nested(Self::unary)?;
@@ -86,7 +86,7 @@ impl Parser<'_> {
     fn primary(&mut self) -> Parsed<Measured> {
         let token = self.token();
         let kind = match token.kind {
-            TokenKind::Int(magnitude) => match Value::try_from(magnitude) {
+            TokenKind::Int(magnitude) => match fit(Some(magnitude.into())) {
                 Ok(value) => ExprKind::Int(value),
                 Err(_) => return Err(self.error(too_large(token.span))),
             },

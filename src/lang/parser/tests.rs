@@ -29,6 +29,7 @@ fn show(expr: &Expr) -> String {
         ExprKind::Unary { op, operand } => match op {
             UnaryOp::Not => format!("!{}", show(operand)),
             UnaryOp::Negate => format!("-{}", show(operand)),
+            UnaryOp::Convert(_) => unreachable!("the language has no conversions"),
         },
         ExprKind::Binary { op, left, right } => {
             let sign = match op {
@@ -45,6 +46,7 @@ fn show(expr: &Expr) -> String {
                 BinaryOp::NotEqual => "!=",
                 BinaryOp::And => "&&",
                 BinaryOp::Or => "||",
+                BinaryOp::Machine(..) => unreachable!("the language has no such operator"),
             };
             format!("({}{sign}{})", show(left), show(right))
         }

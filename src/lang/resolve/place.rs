@@ -134,14 +134,14 @@ impl Code<'_, '_> {
     }
 }
 
-pub(super) fn in_bounds(index: i32, len: u32) -> bool {
+pub(super) fn in_bounds(index: i64, len: u32) -> bool {
     u32::try_from(index).is_ok_and(|index| index < len)
 }
 
 pub(super) fn out_of_bounds(
     name: &Name,
     index: &Expr,
-    value: i32,
+    value: i64,
     len: u32,
     suffix: &str,
 ) -> Diagnostic {

@@ -89,7 +89,7 @@ impl<'a> Checker<'a> {
         {
             let domain = range(&parameter.range, &|name| self.const_value(name));
             let domain = self.accept(domain)?;
-            let count = i64::from(domain.high) - i64::from(domain.low) + 1;
+            let count = domain.high - domain.low + 1;
             if count <= i64::from(MOST_INSTANCES) {
                 return Some((domain.low..=domain.high).map(Some).collect());
             }

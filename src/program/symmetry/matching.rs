@@ -274,7 +274,7 @@ fn strip(instr: &mut Instr) {
             strip_expr(low);
             strip_expr(high);
         }
-        Instr::Guard { condition, .. } | Instr::Assert(condition) => strip_expr(condition),
+        Instr::Guard { condition, .. } | Instr::Assert { condition, .. } => strip_expr(condition),
         Instr::Store { place, value, .. } => {
             strip_place(place);
             strip_expr(value);
@@ -283,11 +283,11 @@ fn strip(instr: &mut Instr) {
         Instr::Update { place, op, .. } => {
             strip_place(place);
             match op {
-                Update::Cas { expected, new } => {
+                Update::Cas { expected, new } | Update::CasOld { expected, new } => {
                     strip_expr(expected);
                     strip_expr(new);
                 }
-                Update::Swap(value) | Update::Add(value) => strip_expr(value),
+                Update::Swap(value) | Update::Apply(_, value) => strip_expr(value),
             }
         }
         Instr::Atomic(body) => body.iter_mut().for_each(|(instr, _)| strip(instr)),
@@ -295,9 +295,13 @@ fn strip(instr: &mut Instr) {
 }
 
 fn strip_place(place: &mut PlaceRef) {
-    place.first = PlaceId(0);
-    if let Some((_, index)) = &mut place.cell {
-        strip_expr(index);
+    match place {
+        PlaceRef::Scalar(place) => *place = PlaceId(0),
+        PlaceRef::Cell { first, index, .. } => {
+            *first = PlaceId(0);
+            strip_expr(index);
+        }
+        PlaceRef::Computed { address, .. } => strip_expr(address),
     }
 }
 

@@ -83,6 +83,9 @@ impl Program {
     /// The exchanges of two processes that map the program to itself, for as many pairs as
     /// have one. `reset_dead` says whether locals that are not read any more are 0.
     pub fn exchanges(&self, reset_dead: bool) -> Vec<Exchange> {
+        if self.has_computed_places() {
+            return self.exchanges_of_copies();
+        }
         let types = typing::Types::of(self);
         let pairs = self.process_ids().flat_map(|one| {
             let others = self.process_ids().filter(move |other| one < *other);
@@ -91,6 +94,27 @@ impl Program {
         pairs
             .filter_map(|pair| matching::exchange(self, &types, pair, reset_dead))
             .collect()
+    }
+
+    /// Exchanges of processes with the same automaton, which leave places and values as they
+    /// are. No property may tell them apart.
+    fn exchanges_of_copies(&self) -> Vec<Exchange> {
+        if !self.properties.is_empty() {
+            return Vec::new();
+        }
+        let copies = self.process_ids().zip(self.same_code());
+        let copies = copies.filter(|(process, first)| process != first);
+        let exchange = |(other, one)| Exchange {
+            processes: (one, other),
+            places: (0..self.places.len() as u32).map(PlaceId).collect(),
+            contents: vec![ValueMap::new(); self.places.len()],
+            locals: self
+                .processes
+                .iter()
+                .map(|process| vec![ValueMap::new(); process.locals.len()])
+                .collect(),
+        };
+        copies.map(exchange).collect()
     }
 }
 

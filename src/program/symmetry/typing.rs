@@ -143,7 +143,7 @@ impl Types {
                 self.expr(process, low, NUMBER, named);
                 self.expr(process, high, NUMBER, named);
             }
-            Instr::Guard { condition, .. } | Instr::Assert(condition) => {
+            Instr::Guard { condition, .. } | Instr::Assert { condition, .. } => {
                 self.expr(process, condition, NUMBER, named);
             }
             Instr::Store { place, value, .. } => {
@@ -167,7 +167,12 @@ impl Types {
                         self.unite(own, content);
                         self.expr(process, value, content, named);
                     }
-                    Update::Add(value) => {
+                    Update::CasOld { expected, new } => {
+                        self.unite(own, content);
+                        self.expr(process, expected, content, named);
+                        self.expr(process, new, content, named);
+                    }
+                    Update::Apply(_, value) => {
                         self.unite(own, content);
                         self.unite(content, NUMBER);
                         self.expr(process, value, NUMBER, named);
@@ -184,10 +189,14 @@ impl Types {
 
     /// The type of what a place holds.
     fn place(&mut self, process: ProcessId, place: &PlaceRef, named: &mut Named) -> TypeId {
-        let len = place.cell.as_ref().map(|(len, _)| *len);
-        let variable = self.declare(place.first, len);
+        let (first, len) = match place {
+            PlaceRef::Scalar(place) => (*place, None),
+            PlaceRef::Cell { first, len, .. } => (*first, Some(*len)),
+            PlaceRef::Computed { .. } => unreachable!("addresses are not exchanged"),
+        };
+        let variable = self.declare(first, len);
         named.variables.push(variable);
-        if let Some((_, index)) = &place.cell {
+        if let Some(index) = place.computed() {
             self.expr(process, index, self.index(variable), named);
         }
         self.content(variable)

@@ -2,7 +2,7 @@
 //! brought to the present.
 
 use super::member::Member;
-use crate::program::{FenceKind, Instr, Loc, PlaceId, PlaceRef, Process, Value};
+use crate::program::{FenceKind, Instr, Loc, PlaceId, Process, Value};
 use std::rc::Rc;
 
 /// What is still relevant of the log of a process at some position: by loaded place, whether it
@@ -68,7 +68,7 @@ pub fn relevant(process: &Process, loaded: &[PlaceId], anywhere: bool) -> Vec<Rc
                 match &edge.instr {
                     instr if is_present(instr) => continue,
                     Instr::Load { place, .. } => {
-                        for cell in cells(place) {
+                        for cell in place.places() {
                             let at = loaded.binary_search(&cell);
                             here.now[at.expect("it is loaded")] = true;
                         }
@@ -102,11 +102,4 @@ pub fn is_present(instr: &Instr) -> bool {
             | Instr::Atomic(_)
             | Instr::Fence(FenceKind::Full | FenceKind::StoreLoad)
     )
-}
-
-/// The places that a reference may mean.
-pub fn cells(place: &PlaceRef) -> impl Iterator<Item = PlaceId> {
-    let cells = place.cell.as_ref().map_or(1, |(cells, _)| *cells);
-    let first = place.first.0;
-    (first..first + cells).map(PlaceId)
 }

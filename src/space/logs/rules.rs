@@ -4,7 +4,7 @@
 //! and when a store is seen is decided here.
 
 use super::member::{ConfigId, Flush, Log, Member, SnapshotId};
-use super::relevant::{Relevant, cells, is_present, relevant};
+use super::relevant::{Relevant, is_present, relevant};
 use crate::limits::{StopReason, Watch};
 use crate::memory::step::{Approach, At, Config, Step, Stepper};
 use crate::memory::{Atomics, Model};
@@ -69,7 +69,7 @@ impl<'a> Rules<'a> {
         let mut loaded: Vec<PlaceId> = Vec::new();
         for edge in &process.edges {
             if let Instr::Load { place, .. } = &edge.instr {
-                loaded.extend(cells(place));
+                loaded.extend(place.places());
             }
         }
         loaded.sort();

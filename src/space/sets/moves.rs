@@ -10,7 +10,7 @@ use super::{Budget, Ended};
 use crate::ids::ids;
 use crate::limits::Watch;
 use crate::memory::step::{Approach, At, Config, Effect, Step, Stepper};
-use crate::program::{Instr, PlaceId, PlaceRef, Process, Value};
+use crate::program::{Instr, PlaceId, Process, Value};
 use crate::property;
 use ahash::RandomState;
 use indexmap::IndexSet;
@@ -395,13 +395,9 @@ pub fn accessed_places(process: &Process) -> Vec<PlaceId> {
 
 /// The places that an instruction reads or writes.
 fn accessed(instr: &Instr, out: &mut Vec<PlaceId>) {
-    let mut add = |place: &PlaceRef| {
-        let cells = place.cell.as_ref().map_or(1, |(cells, _)| *cells);
-        out.extend((0..cells).map(|cell| PlaceId(place.first.0 + cell)));
-    };
     match instr {
         Instr::Store { place, .. } | Instr::Load { place, .. } | Instr::Update { place, .. } => {
-            add(place);
+            out.extend(place.places());
         }
         Instr::Atomic(body) => body.iter().for_each(|(instr, _)| accessed(instr, out)),
         Instr::Pass
@@ -409,7 +405,7 @@ fn accessed(instr: &Instr, out: &mut Vec<PlaceId>) {
         | Instr::Assign { .. }
         | Instr::Havoc { .. }
         | Instr::Guard { .. }
-        | Instr::Assert(_)
+        | Instr::Assert { .. }
         | Instr::Fence(_) => {}
     }
 }

@@ -38,7 +38,7 @@ const NAMES: [&str; 4] = ["p", "q", "v", "w"];
 struct Writer {
     random: Random,
     /// The largest value of a place.
-    most: i32,
+    most: i64,
     third: bool,
     /// Weights of atomics, of fences and of what may fail.
     atomics: usize,

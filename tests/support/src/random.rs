@@ -17,8 +17,8 @@ impl Random {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    pub fn between(&mut self, low: i32, high: i32) -> i32 {
-        low + self.below((high - low + 1) as usize) as i32
+    pub fn between(&mut self, low: i64, high: i64) -> i64 {
+        low + self.below((high - low + 1) as usize) as i64
     }
 
     pub fn chance(&mut self, percent: usize) -> bool {

@@ -10,45 +10,46 @@ pub struct Fault;
 
 /// What the leaves of an expression mean.
 pub trait Scope {
-    fn name(&self, name: &str) -> i32;
+    fn name(&self, name: &str) -> i64;
 
-    fn cell(&self, name: &Name, _index: i32) -> Result<i32, Fault> {
+    fn cell(&self, name: &Name, _index: i64) -> Result<i64, Fault> {
         panic!("the cell {} outside a property", name.text)
     }
 
-    fn at(&self, process: &ProcessRef, _index: Option<i32>, _label: &Name) -> Result<bool, Fault> {
+    fn at(&self, process: &ProcessRef, _index: Option<i64>, _label: &Name) -> Result<bool, Fault> {
         panic!("{} at a label outside a property", process.name.text)
     }
 
     fn local(
         &self,
         process: &ProcessRef,
-        _index: Option<i32>,
+        _index: Option<i64>,
         _local: &Name,
-    ) -> Result<i32, Fault> {
+    ) -> Result<i64, Fault> {
         panic!("a local of {} outside a property", process.name.text)
     }
 }
 
 /// Constants only.
-impl Scope for BTreeMap<String, i32> {
-    fn name(&self, name: &str) -> i32 {
+impl Scope for BTreeMap<String, i64> {
+    fn name(&self, name: &str) -> i64 {
         *self
             .get(name)
             .unwrap_or_else(|| panic!("unknown name {name}"))
     }
 }
 
-pub fn eval(expr: &Expr, scope: &dyn Scope) -> Result<i32, Fault> {
+pub fn eval(expr: &Expr, scope: &dyn Scope) -> Result<i64, Fault> {
     match &expr.kind {
         ExprKind::Int(value) => Ok(*value),
-        ExprKind::Bool(value) => Ok(*value as i32),
+        ExprKind::Bool(value) => Ok(*value as i64),
         ExprKind::Name(name) => Ok(scope.name(name)),
         ExprKind::Unary { op, operand } => {
             let operand = eval(operand, scope)?;
             match op {
-                UnaryOp::Not => Ok((operand == 0) as i32),
-                UnaryOp::Negate => fit(-(operand as i64)),
+                UnaryOp::Not => Ok((operand == 0) as i64),
+                UnaryOp::Negate => fit(-operand),
+                UnaryOp::Convert(_) => unreachable!("the language has no conversions"),
             }
         }
         ExprKind::Binary { op, left, right } => {
@@ -78,7 +79,7 @@ pub fn eval(expr: &Expr, scope: &dyn Scope) -> Result<i32, Fault> {
         }
         ExprKind::At { process, label } => {
             let index = process_index(process, scope)?;
-            Ok(scope.at(process, index, label)? as i32)
+            Ok(scope.at(process, index, label)? as i64)
         }
         ExprKind::Local { process, local } => {
             let index = process_index(process, scope)?;
@@ -87,14 +88,14 @@ pub fn eval(expr: &Expr, scope: &dyn Scope) -> Result<i32, Fault> {
     }
 }
 
-fn process_index(process: &ProcessRef, scope: &dyn Scope) -> Result<Option<i32>, Fault> {
+fn process_index(process: &ProcessRef, scope: &dyn Scope) -> Result<Option<i64>, Fault> {
     match &process.index {
         None => Ok(None),
         Some(index) => Ok(Some(eval(index, scope)?)),
     }
 }
 
-fn binary(op: BinaryOp, left: i64, right: i64) -> Result<i32, Fault> {
+fn binary(op: BinaryOp, left: i64, right: i64) -> Result<i64, Fault> {
     let result = match op {
         BinaryOp::Mul => left * right,
         BinaryOp::Div | BinaryOp::Rem if right == 0 => return Err(Fault),
@@ -111,6 +112,7 @@ fn binary(op: BinaryOp, left: i64, right: i64) -> Result<i32, Fault> {
         BinaryOp::NotEqual => (left != right) as i64,
         BinaryOp::And => (left != 0 && right != 0) as i64,
         BinaryOp::Or => (left != 0 || right != 0) as i64,
+        BinaryOp::Machine(..) => unreachable!("the language has no such operator"),
     };
     fit(result)
 }
@@ -121,6 +123,7 @@ fn euclidean_remainder(left: i64, right: i64) -> i64 {
 }
 
 /// The value, if it fits 32 bits.
-pub fn fit(value: i64) -> Result<i32, Fault> {
-    i32::try_from(value).map_err(|_| Fault)
+pub fn fit(value: i64) -> Result<i64, Fault> {
+    i32::try_from(value).map_err(|_| Fault)?;
+    Ok(value)
 }

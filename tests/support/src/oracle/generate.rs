@@ -82,8 +82,8 @@ enum Kind {
 #[derive(Clone)]
 struct Variable {
     name: String,
-    low: i32,
-    high: i32,
+    low: i64,
+    high: i64,
     /// Two cells.
     array: bool,
     /// Declared as `int`: bounded only by what is assigned to it.

@@ -63,13 +63,13 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Observation {
     /// By place: `x`, `a[0]`.
-    pub memory: BTreeMap<String, i32>,
+    pub memory: BTreeMap<String, i64>,
     /// Name (`p` or `p[0]`), locals in source order, and where the statements begin that
     /// may be executed next (`None`: it has stopped).
     pub processes: Vec<Seen>,
 }
 
-pub type Seen = (String, Vec<(String, i32)>, Option<BTreeSet<u32>>);
+pub type Seen = (String, Vec<(String, i64)>, Option<BTreeSet<u32>>);
 
 /// All reachable states. Violated properties do not end a run, failed assertions and
 /// faults do.
@@ -208,7 +208,7 @@ struct PropertyScope<'a> {
 
 impl PropertyScope<'_> {
     /// The processes that `p` or `p[index]` stands for.
-    fn instances(&self, process: &ProcessRef, index: Option<i32>) -> Result<Vec<usize>, Fault> {
+    fn instances(&self, process: &ProcessRef, index: Option<i64>) -> Result<Vec<usize>, Fault> {
         let mut found = Vec::new();
         for (at, instance) in self.program.instances.iter().enumerate() {
             let value = instance.parameter.as_ref().map(|(_, value)| *value);
@@ -225,19 +225,19 @@ impl PropertyScope<'_> {
 }
 
 impl Scope for PropertyScope<'_> {
-    fn name(&self, name: &str) -> i32 {
+    fn name(&self, name: &str) -> i64 {
         match self.program.place(name, None) {
             Ok(place) => self.state.memory[place],
             Err(Fault) => self.program.consts.name(name),
         }
     }
 
-    fn cell(&self, name: &Name, index: i32) -> Result<i32, Fault> {
+    fn cell(&self, name: &Name, index: i64) -> Result<i64, Fault> {
         let place = self.program.place(&name.text, Some(index))?;
         Ok(self.state.memory[place])
     }
 
-    fn at(&self, process: &ProcessRef, index: Option<i32>, label: &Name) -> Result<bool, Fault> {
+    fn at(&self, process: &ProcessRef, index: Option<i64>, label: &Name) -> Result<bool, Fault> {
         let instances = self.instances(process, index)?;
         Ok(instances.into_iter().any(|p| {
             let ready = self.program.ready(self.state, p);
@@ -245,7 +245,7 @@ impl Scope for PropertyScope<'_> {
         }))
     }
 
-    fn local(&self, process: &ProcessRef, index: Option<i32>, local: &Name) -> Result<i32, Fault> {
+    fn local(&self, process: &ProcessRef, index: Option<i64>, local: &Name) -> Result<i64, Fault> {
         let p = self.instances(process, index)?[0];
         let locals = &self.program.instances[p].locals;
         let at = locals.iter().position(|l| l.name == local.text);

@@ -10,7 +10,7 @@ use fencesmith::lang::ast::{
 use std::collections::BTreeMap;
 
 pub struct Program {
-    pub consts: BTreeMap<String, i32>,
+    pub consts: BTreeMap<String, i64>,
     pub places: Vec<PlaceInfo>,
     pub instances: Vec<Instance>,
     pub properties: Vec<Property>,
@@ -19,14 +19,14 @@ pub struct Program {
 /// A shared scalar, or one cell of an array.
 pub struct PlaceInfo {
     pub variable: String,
-    pub cell: Option<i32>,
-    pub range: (i32, i32),
-    pub initial: Vec<i32>,
+    pub cell: Option<i64>,
+    pub range: (i64, i64),
+    pub initial: Vec<i64>,
 }
 
 pub struct Instance {
     pub template: String,
-    pub parameter: Option<(String, i32)>,
+    pub parameter: Option<(String, i64)>,
     pub locals: Vec<LocalInfo>,
     pub code: Vec<Code>,
     /// For every element of the code.
@@ -35,8 +35,8 @@ pub struct Instance {
 
 pub struct LocalInfo {
     pub name: String,
-    pub range: (i32, i32),
-    pub initial: Vec<i32>,
+    pub range: (i64, i64),
+    pub initial: Vec<i64>,
 }
 
 impl Program {
@@ -116,7 +116,7 @@ impl Program {
     }
 
     /// The place that a variable name and a value of its index stand for.
-    pub fn place(&self, variable: &str, cell: Option<i32>) -> Result<usize, Fault> {
+    pub fn place(&self, variable: &str, cell: Option<i64>) -> Result<usize, Fault> {
         self.places
             .iter()
             .position(|place| place.variable == variable && place.cell == cell)
@@ -124,7 +124,7 @@ impl Program {
     }
 
     pub fn initial_states(&self) -> Vec<State> {
-        let places: Vec<&[i32]> = self.places.iter().map(|p| &p.initial[..]).collect();
+        let places: Vec<&[i64]> = self.places.iter().map(|p| &p.initial[..]).collect();
         let memories = combinations(&places);
         let mut states: Vec<State> = memories
             .into_iter()
@@ -134,7 +134,7 @@ impl Program {
             })
             .collect();
         for instance in &self.instances {
-            let locals: Vec<&[i32]> = instance.locals.iter().map(|l| &l.initial[..]).collect();
+            let locals: Vec<&[i64]> = instance.locals.iter().map(|l| &l.initial[..]).collect();
             let mut longer = Vec::new();
             for state in &states {
                 for locals in combinations(&locals) {
@@ -161,27 +161,27 @@ impl Program {
     }
 }
 
-pub fn constant(expr: &Expr, names: &BTreeMap<String, i32>) -> i32 {
+pub fn constant(expr: &Expr, names: &BTreeMap<String, i64>) -> i64 {
     eval(expr, names).expect("a constant expression without a fault")
 }
 
-pub fn constant_range(range: &Range, names: &BTreeMap<String, i32>) -> (i32, i32) {
+pub fn constant_range(range: &Range, names: &BTreeMap<String, i64>) -> (i64, i64) {
     (constant(&range.low, names), constant(&range.high, names))
 }
 
-pub fn range_of_type(ty: &Type, names: &BTreeMap<String, i32>) -> (i32, i32) {
+pub fn range_of_type(ty: &Type, names: &BTreeMap<String, i64>) -> (i64, i64) {
     match ty {
         Type::Bool => (0, 1),
-        Type::Int => (i32::MIN, i32::MAX),
+        Type::Int => (i64::MIN, i64::MAX),
         Type::Ranged(range) => constant_range(range, names),
     }
 }
 
 pub fn initial_values(
     init: Option<&Init>,
-    (low, high): (i32, i32),
-    names: &BTreeMap<String, i32>,
-) -> Vec<i32> {
+    (low, high): (i64, i64),
+    names: &BTreeMap<String, i64>,
+) -> Vec<i64> {
     match init {
         None => vec![0],
         Some(Init::Value(value)) => vec![constant(value, names)],
@@ -191,7 +191,7 @@ pub fn initial_values(
 }
 
 /// The locals declared anywhere in a block, in source order.
-pub fn block_locals(block: &Block, names: &BTreeMap<String, i32>, locals: &mut Vec<LocalInfo>) {
+pub fn block_locals(block: &Block, names: &BTreeMap<String, i64>, locals: &mut Vec<LocalInfo>) {
     for member in &block.members {
         match member {
             Member::Statement(statement) => statement_locals(statement, names, locals),
@@ -209,7 +209,7 @@ pub fn block_locals(block: &Block, names: &BTreeMap<String, i32>, locals: &mut V
     }
 }
 
-pub fn statement_locals(stmt: &Stmt, names: &BTreeMap<String, i32>, locals: &mut Vec<LocalInfo>) {
+pub fn statement_locals(stmt: &Stmt, names: &BTreeMap<String, i64>, locals: &mut Vec<LocalInfo>) {
     match &stmt.kind {
         StmtKind::Labelled { statement, .. } => statement_locals(statement, names, locals),
         StmtKind::If {
@@ -236,13 +236,13 @@ pub fn statement_locals(stmt: &Stmt, names: &BTreeMap<String, i32>, locals: &mut
 }
 
 /// Every way to take one value from each list.
-pub fn combinations(lists: &[&[i32]]) -> Vec<Vec<i32>> {
+pub fn combinations(lists: &[&[i64]]) -> Vec<Vec<i64>> {
     let mut all = vec![Vec::new()];
     for list in lists {
         let mut longer = Vec::new();
         for start in &all {
             for value in *list {
-                let mut next: Vec<i32> = start.clone();
+                let mut next: Vec<i64> = start.clone();
                 next.push(*value);
                 longer.push(next);
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct State {
-    pub memory: Vec<i32>,
+    pub memory: Vec<i64>,
     pub processes: Vec<ProcessState>,
 }
 
@@ -13,14 +13,14 @@ pub struct State {
 pub struct ProcessState {
     /// The element of the code that control has reached.
     pub at: usize,
-    pub locals: Vec<i32>,
+    pub locals: Vec<i64>,
     /// Stores that are not in memory yet and the fences between them, in program order.
     pub pending: Vec<Pending>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pending {
-    Store { place: usize, value: i32 },
+    Store { place: usize, value: i64 },
     StoreStore,
     StoreLoad,
 }
@@ -40,7 +40,7 @@ impl ProcessState {
         self.pending.contains(&Pending::StoreStore)
     }
 
-    pub fn pending_at(&self, place: usize) -> impl DoubleEndedIterator<Item = i32> + '_ {
+    pub fn pending_at(&self, place: usize) -> impl DoubleEndedIterator<Item = i64> + '_ {
         self.pending.iter().filter_map(move |item| match item {
             Pending::Store { place: p, value } if *p == place => Some(*value),
             _ => None,

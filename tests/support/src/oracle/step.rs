@@ -248,7 +248,7 @@ impl Machine<'_> {
                 if success {
                     state.memory[place] = in_range(new, self.program.places[place].range)?;
                 }
-                self.set_local(target, success as i32, state)
+                self.set_local(target, success as i64, state)
             }),
             StmtKind::Swap {
                 target,
@@ -329,7 +329,7 @@ impl Machine<'_> {
         Ok(None)
     }
 
-    fn eval(&self, expr: &Expr, state: &State) -> Result<i32, Fault> {
+    fn eval(&self, expr: &Expr, state: &State) -> Result<i64, Fault> {
         let scope = ProcessScope {
             program: self.program,
             instance: &self.program.instances[self.p],
@@ -352,7 +352,7 @@ impl Machine<'_> {
         found.expect("a local of that name")
     }
 
-    fn set_local(&self, name: &Name, value: i32, state: &mut State) -> Result<(), Fault> {
+    fn set_local(&self, name: &Name, value: i64, state: &mut State) -> Result<(), Fault> {
         let local = self.local(name);
         let range = self.program.instances[self.p].locals[local].range;
         state.processes[self.p].locals[local] = in_range(value, range)?;
@@ -360,7 +360,7 @@ impl Machine<'_> {
     }
 }
 
-fn in_range(value: i32, (low, high): (i32, i32)) -> Result<i32, Fault> {
+fn in_range(value: i64, (low, high): (i64, i64)) -> Result<i64, Fault> {
     if low <= value && value <= high {
         Ok(value)
     } else {
@@ -375,11 +375,11 @@ fn runtime(statement: &Stmt) -> Trouble {
 struct ProcessScope<'a> {
     program: &'a Program,
     instance: &'a Instance,
-    locals: &'a [i32],
+    locals: &'a [i64],
 }
 
 impl Scope for ProcessScope<'_> {
-    fn name(&self, name: &str) -> i32 {
+    fn name(&self, name: &str) -> i64 {
         if let Some(local) = self.instance.locals.iter().position(|l| l.name == name) {
             return self.locals[local];
         }

@@ -128,7 +128,7 @@ impl Generator {
 
     /// A condition on memory, a local or the position of a process; where it speaks of a
     /// value, the value is at least `least`.
-    fn atom(&mut self, positions: bool, least: i32) -> String {
+    fn atom(&mut self, positions: bool, least: i64) -> String {
         let processes = self.processes.clone();
         let process = self.random.pick(&processes);
         let mut name = process.name.clone();
