@@ -5,18 +5,18 @@ use super::interrupt::Interruptible;
 use super::streams::{print, print_message, stderr_paint, stdout_paint};
 use super::{Exit, Failure, certificates, conclude, free_memory, input, output, progress};
 use crate::certificate::certificate_of_correctness;
-use crate::diagnostic;
+use crate::diagnostic::{self, Diagnostic};
 use crate::fences;
 use crate::limits::Limits;
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::{PointSet, Program};
 use crate::property;
 use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};
-use crate::report::text;
 use crate::report::verify::VerifyReport;
+use crate::report::{about_atomics, text};
 use crate::source::Source;
 use crate::space::Standstill;
-use crate::verify::{SearchKind, Strategy, Verdict, VerifyOptions, verify};
+use crate::verify::{Answer, SearchKind, Strategy, Verdict, VerifyOptions, verify};
 use crate::words::{self, count};
 use std::fmt::Write;
 use std::time::Instant;
@@ -36,7 +36,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             "--certificate needs a single --model, and no --search",
         ));
     }
-    let input = input::program_to_judge(&args.file, &args.common, !args.robust)?;
+    let input = input::program(&args.file, &args.common)?;
     let (source, whole) = (input.source, input.program);
     let fences = fence_set(args, &source, &whole)?;
     let program = whole.fenced(&fences);
@@ -61,6 +61,8 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         refuse_under_robust(abstraction, args.search)?;
     }
     let mut exit = Exit::Fine;
+    let mut under_sc = None;
+    let mut said = Vec::new();
     let mut reports = Vec::new();
     let mut saved = None;
     let mut failures = Vec::new();
@@ -94,6 +96,16 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             verify(&program, &options, monitor)
         });
         let seconds = begin.elapsed().as_secs_f64();
+        if model == Model::Sc {
+            under_sc = is_violated(&found);
+        } else if found.verdict == Verdict::Violated && found.model != Model::Sc && !args.robust {
+            under_sc = under_sc.or_else(|| {
+                let what = format!("{} under SC", source.name());
+                progress::watched(&args.common, &searches, &what, |monitor| {
+                    is_violated(&verify(&program, &under_sc_options(&options), monitor))
+                })
+            });
+        }
         let answer = VerifyAnswer {
             args,
             report: VerifyReport {
@@ -102,6 +114,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
                 options: &options,
                 fences: &names,
                 answer: &found,
+                under_sc,
                 seconds,
             },
         };
@@ -109,11 +122,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         match args.common.format {
             OutputFormat::Json => reports.push(answer.report.record()),
             OutputFormat::Text => {
-                let warnings = answer.report.warnings();
-                if !args.common.quiet && !warnings.is_empty() {
-                    let color = stderr_paint().color;
-                    print_message(&diagnostic::render(&source, &warnings, color));
-                }
+                warn(&source, answer.report.warnings(), &mut said);
                 print(&answer.text())?;
             }
         }
@@ -133,6 +142,46 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     }
     failures.extend(saved.and_then(Result::err));
     Ok(conclude(exit, &failures))
+}
+
+/// Says on standard error what makes an answer weaker than it looks.
+/// What was `said` before is not said again.
+pub fn warn(source: &Source, mut warnings: Vec<Diagnostic>, said: &mut Vec<Diagnostic>) {
+    warnings.retain(|warning| !said.contains(warning));
+    if !warnings.is_empty() {
+        let color = stderr_paint().color;
+        print_message(&diagnostic::render(source, &warnings, color));
+    }
+    said.append(&mut warnings);
+}
+
+/// What may be taken to find out whether a violation exists under SC, too.
+const MOST_SC_STATES: u64 = 500_000;
+
+/// The same question under SC.
+fn under_sc_options(options: &VerifyOptions) -> VerifyOptions {
+    let most = options.limits.max_states.unwrap_or(u64::MAX);
+    VerifyOptions {
+        semantics: Semantics {
+            model: Model::Sc,
+            ..options.semantics
+        },
+        strategy: Strategy::Fixed,
+        full: false,
+        limits: Limits {
+            max_states: Some(most.min(MOST_SC_STATES)),
+            ..options.limits.clone()
+        },
+        ..options.clone()
+    }
+}
+
+fn is_violated(answer: &Answer) -> Option<bool> {
+    match answer.verdict {
+        Verdict::Correct => Some(false),
+        Verdict::Violated => Some(true),
+        Verdict::Inconclusive(_) => None,
+    }
 }
 
 /// Refuses what cannot answer a question of robustness.
@@ -270,6 +319,21 @@ impl VerifyAnswer<'_> {
         }
         if self.report.answer.verdict != Verdict::Correct {
             let _ = writeln!(out, "{}", paint.faint(&format!("{work}{}", self.under())));
+        }
+        match self.report.under_sc() {
+            Some(true) => {
+                let text = "SC has a violation, too: this is no matter of memory order";
+                let _ = writeln!(out, "{}", paint.unsure(text));
+            }
+            Some(false) => {
+                let text = "under SC it is correct: the violation is one of memory order";
+                let _ = writeln!(out, "{}", paint.faint(text));
+            }
+            None => {}
+        }
+        let semantics = &self.report.options.semantics;
+        if let Some(text) = about_atomics(self.report.program, semantics) {
+            let _ = writeln!(out, "{}", paint.faint(text));
         }
         if self.args.robust {
             let _ = writeln!(out, "{}", paint.faint(text::ROBUSTNESS));

@@ -112,6 +112,7 @@ fn verified(
         options,
         fences: &[],
         answer: &answer,
+        under_sc: None,
         seconds: begin.elapsed().as_secs_f64(),
     };
     let stopped = answer.stopped.or_else(|| match answer.verdict {

@@ -6,7 +6,7 @@ use crate::names::named_enum;
 use crate::program::{FenceKind, PointId, PointSet, ProcessId};
 use crate::property::Violation;
 use crate::source::Span;
-use crate::space::Trace;
+use crate::space::{Coverage, Trace};
 use crate::verify::{Inconclusive, Verdict};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,6 +29,8 @@ pub struct Inference {
     pub peak: u64,
     /// A limit on time or memory that ended some search early, even if there is an answer.
     pub cut: Option<StopReason>,
+    /// What sequential consistency reaches, if all of it was visited.
+    pub coverage: Option<Coverage>,
     /// The demands of counterexamples.
     pub clauses: Vec<Clause>,
     /// What labelling took, if there was any.

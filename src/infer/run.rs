@@ -7,6 +7,7 @@ use super::{
 use crate::limits::{Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::{FenceKind, PointId, PointSet, Program};
+use crate::space::Coverage;
 use crate::verify::{Answer, Inconclusive, MOST_K, Strategy, Verdict, VerifyOptions, verify};
 
 /// An inference under way.
@@ -30,6 +31,7 @@ pub struct InferenceRun<'a> {
     pub transitions: u64,
     pub peak: u64,
     pub cut: Option<StopReason>,
+    pub coverage: Option<Coverage>,
 }
 
 impl<'a> InferenceRun<'a> {
@@ -55,6 +57,7 @@ impl<'a> InferenceRun<'a> {
             transitions: 0,
             peak: 0,
             cut: None,
+            coverage: None,
         }
     }
 
@@ -75,6 +78,7 @@ impl<'a> InferenceRun<'a> {
             transitions: self.transitions,
             peak: self.peak,
             cut: self.cut,
+            coverage: self.coverage,
             clauses: self.clauses,
             labelling: self.labelling,
             formula: self.formula,
@@ -86,7 +90,10 @@ impl<'a> InferenceRun<'a> {
     pub fn wrong_under_sc(&mut self) -> Option<Conclusion> {
         let sc = self.verify(&PointSet::new(), Model::Sc);
         match sc.verdict {
-            Verdict::Correct => None,
+            Verdict::Correct => {
+                self.coverage = sc.coverage;
+                None
+            }
             Verdict::Violated => {
                 let (violation, trace) = sc.into_trace().expect("a violation has a trace");
                 Some(Conclusion::IncorrectUnderSc(violation, trace))

@@ -79,8 +79,29 @@ impl Program {
 
     /// Whether an address is computed anywhere.
     pub fn has_computed_places(&self) -> bool {
+        self.has_instr(Instr::has_computed_place)
+    }
+
+    /// Whether anything is read and written in one step.
+    pub fn has_updates(&self) -> bool {
+        self.has_instr(|instr| matches!(instr, Instr::Update { .. }))
+    }
+
+    /// Whether it says anywhere what must hold: in a property or in an assertion.
+    pub fn states_something(&self) -> bool {
+        let asserts = |instr: &Instr| match instr {
+            Instr::Atomic(body) => {
+                let asserts = |(instr, _): &(Instr, _)| matches!(instr, Instr::Assert { .. });
+                body.iter().any(asserts)
+            }
+            _ => matches!(instr, Instr::Assert { .. }),
+        };
+        !self.properties.is_empty() || self.has_instr(asserts)
+    }
+
+    fn has_instr(&self, wanted: impl Fn(&Instr) -> bool) -> bool {
         let mut edges = self.processes.iter().flat_map(|process| &process.edges);
-        edges.any(|edge| edge.instr.has_computed_place())
+        edges.any(|edge| wanted(&edge.instr))
     }
 
     pub fn place_named(&self, name: &str) -> Option<PlaceId> {

@@ -125,7 +125,8 @@ pub struct VerifyAnswer {
     /// without a trace, or if that was not decided.
     #[serde(default)]
     pub spurious: Option<bool>,
-    /// The violation was found under SC: it is one under every model, and no fence helps.
+    /// Whether SC has a violation, too: then it is no matter of memory order, and no fence helps.
+    /// Left out where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under_sc: Option<bool>,
     /// What each process does for ever at the end of the trace, if that is stuck.
@@ -267,6 +268,11 @@ pub struct InferAnswer {
     /// What a placement costs at least on the exact model, as far as is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lower_bound: Option<u64>,
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    /// What must hold for the fences to be right on the target that was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumption: Option<String>,
     /// Fences in the program's text that can be removed together, with --prune.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removable: Option<Vec<OwnFence>>,

@@ -1,13 +1,14 @@
 //! The answer of `infer` as data: why there is no placement, the JSON.
 
-use super::finer;
 use super::target::{self, Target};
+use super::{finer, nothing_stated, unreached};
 use crate::describe;
+use crate::diagnostic::Diagnostic;
 use crate::infer::{
     AllowedGaps, Conclusion, EngineKind, InferOptions, Inference, Literal, Obstacle, Optimality,
     Placement,
 };
-use crate::memory::AbstractionKind;
+use crate::memory::{AbstractionKind, Model};
 use crate::program::{FenceKind, PointId, PointSet, Program};
 use crate::property::Violation;
 use crate::record::{
@@ -62,6 +63,18 @@ impl InferReport<'_> {
             }
             _ => None,
         }
+    }
+
+    /// What makes an answer weaker than it looks.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let mut warnings = Vec::new();
+        if self.best().is_some() {
+            warnings.extend(nothing_stated(self.program, &self.options.verify));
+        }
+        if let Some(coverage) = &self.found.coverage {
+            warnings.extend(unreached(self.program, coverage, Model::Sc));
+        }
+        warnings
     }
 
     /// Why there is no placement, and what to try.
@@ -185,6 +198,11 @@ impl InferReport<'_> {
                 Conclusion::Placed(placed) => Some(placed.lower_bound),
                 _ => None,
             },
+            assumption: self
+                .request
+                .target
+                .and_then(|target| target::assumption(target, semantics.model)),
+            warnings: self.warnings().into_iter().map(|w| w.message).collect(),
             removable: self.found.removable.as_ref().map(|removable| {
                 let fences = removable.fences.iter();
                 fences

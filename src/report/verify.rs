@@ -1,10 +1,10 @@
 //! The answer of `verify` as data: why it is not certain, what is violated, the JSON.
 
-use super::finer;
+use super::{finer, nothing_stated, unreached};
 use crate::describe;
 use crate::diagnostic::Diagnostic;
-use crate::memory::Abstraction;
-use crate::program::{Program, PropertyKind};
+use crate::memory::{Abstraction, Model};
+use crate::program::Program;
 use crate::property;
 use crate::record::{
     self, Initial, Mode, SCHEMA, Stats, Step, Timing, Tried, VerifyAnswer, VerifyConfig, Violation,
@@ -23,6 +23,8 @@ pub struct VerifyReport<'a> {
     /// The fences that were added: `LINE:COL:SIDE`.
     pub fences: &'a [String],
     pub answer: &'a Answer,
+    /// Whether the program is violated under SC, too, as far as somebody has asked.
+    pub under_sc: Option<bool>,
     pub seconds: f64,
 }
 
@@ -79,21 +81,12 @@ impl VerifyReport<'_> {
     /// What makes an answer weaker than it looks.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut warnings = Vec::new();
-        let Some(coverage) = &self.answer.coverage else {
-            return warnings;
-        };
-        let model = self.options.semantics.model.upper();
-        for (property, unreached) in self.program.properties.iter().zip(&coverage.unreached) {
-            for label in unreached {
-                let text = format!("no process reaches '{label}' under {model}");
-                let help = "the property may hold only because nothing happens there";
-                warnings.push(Diagnostic::warning(Some(property.span), text).help(help));
-            }
-            if property.kind == PropertyKind::Final && !coverage.reached_final {
-                let text = format!("no final state is reachable under {model}");
-                let help = "a `final` property speaks of states in which every process has stopped";
-                warnings.push(Diagnostic::warning(Some(property.span), text).help(help));
-            }
+        if self.answer.verdict != Verdict::Violated {
+            warnings.extend(nothing_stated(self.program, self.options));
+        }
+        if let Some(coverage) = &self.answer.coverage {
+            let model = self.options.semantics.model;
+            warnings.extend(unreached(self.program, coverage, model));
         }
         warnings
     }
@@ -101,6 +94,17 @@ impl VerifyReport<'_> {
     /// The counterexample, if there is one.
     pub fn trace(&self) -> Option<&Trace> {
         self.answer.counterexample()?.trace.as_ref()
+    }
+
+    /// Whether a violation exists under SC, too, if that is known: then it is no matter of memory
+    /// order, and no fence helps.
+    pub fn under_sc(&self) -> Option<bool> {
+        match self.answer.verdict {
+            Verdict::Violated if self.options.semantics.model == Model::Sc => None,
+            Verdict::Violated if self.answer.model == Model::Sc => Some(true),
+            Verdict::Violated => self.under_sc,
+            Verdict::Correct | Verdict::Inconclusive(_) => None,
+        }
     }
 
     /// What processes do for ever at the end of the counterexample, if it ends stuck.
@@ -157,7 +161,7 @@ impl VerifyReport<'_> {
                 .answer
                 .counterexample()
                 .and_then(|found| found.spurious),
-            under_sc: (self.answer.model != semantics.model).then_some(true),
+            under_sc: self.under_sc(),
             tried: self
                 .answer
                 .tried

@@ -541,7 +541,7 @@ fn properties_that_hold_because_nothing_happens() {
         assert!(!ran.stdout.contains("warning"), "{ran:?}");
         let found = ran.stderr.matches("warning: ").count();
         assert_eq!(found, warnings.len(), "{ran:?}");
-        assert_eq!(verify_text(text, "sc", &["--quiet"]).stderr, "");
+        assert_eq!(verify_text(text, "sc", &["--quiet"]).stderr, ran.stderr);
         let report = &json(&verify_text(text, "sc", &["--format", "json"]))[0];
         let listed = report["warnings"].as_array().expect("an array");
         assert_eq!(listed.len(), warnings.len(), "{report}");

@@ -15,6 +15,7 @@ mod robust;
 mod robustness;
 #[cfg(unix)]
 mod signals;
+mod stuck;
 mod sweep;
 #[cfg(unix)]
 mod sweep_folder;

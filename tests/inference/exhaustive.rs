@@ -349,9 +349,9 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
                 fewer.remove(point);
                 let fewer = program.fenced(&fewer);
                 let shown = why
-                    .trace
+                    .counterexample
                     .as_ref()
-                    .and_then(|why| why.last().violation(&fewer));
+                    .and_then(|(_, why)| why.last().violation(&fewer));
                 assert!(shown.is_some(), "no reason for {point:?}, {what}");
             }
             tally.several = usize::from(expected.len() > 1);

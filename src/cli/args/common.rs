@@ -40,7 +40,7 @@ pub struct Common<F: ValueEnum + Send + Sync + 'static = OutputFormat> {
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
-    /// No progress and no warnings
+    /// No progress; warnings of what was not checked stay
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -8,7 +8,7 @@ use super::convert::converted;
 use super::input::{self, Input};
 use super::interrupt::Interruptible;
 use super::streams::print;
-use super::verify::{json_text, limits, refuse_under_robust};
+use super::verify::{json_text, limits, refuse_under_robust, warn};
 use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::certificate::certificate;
 use crate::import::Format;
@@ -17,6 +17,7 @@ use crate::lang::insert_fences;
 use crate::memory::{Abstraction, AbstractionKind, Semantics};
 use crate::program::PointId;
 use crate::report::infer::{InferReport, Request};
+use crate::report::target::Target;
 use crate::space::Standstill;
 use crate::verify::{Strategy, VerifyOptions};
 use costs::{cost_file, costs};
@@ -27,13 +28,19 @@ use std::time::Instant;
 pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     check(args)?;
     check_files(args)?;
-    let input = input::program_to_judge(&args.file, &args.common, !args.robust)?;
+    let input = input::program(&args.file, &args.common)?;
     let source = input.source.clone();
     let program = if args.per_process {
         input.program.per_process()
     } else {
         input.program.clone()
     };
+    if args.emit_target == Some(Target::C11) && input.format == Format::Litmus {
+        return Err(Failure::Message {
+            text: "--emit-target c11 does not go with x86 assembly".to_string(),
+            help: Some("its loads and stores are instructions, not C11 accesses".to_string()),
+        });
+    }
     let (abstraction, strategy) = abstraction(args)?;
     if args.robust {
         refuse_under_robust(abstraction, args.search)?;
@@ -42,6 +49,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     let searches = Interruptible::new();
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
+    let mut said = Vec::new();
     let mut failures = Vec::new();
     for model in args::distinct(&args.model) {
         let verify = VerifyOptions {
@@ -105,7 +113,10 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         exit = exit.min(answer.exit());
         match args.common.format {
             OutputFormat::Json => reports.push(answer.record()),
-            OutputFormat::Text => print(&answer.text())?,
+            OutputFormat::Text => {
+                warn(&source, answer.warnings(), &mut said);
+                print(&answer.text())?;
+            }
         }
         failures.extend(answer.emit().err());
         failures.extend(answer.certify(&searches).err());

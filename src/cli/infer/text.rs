@@ -6,6 +6,7 @@ use crate::describe;
 use crate::import::Format;
 use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Placement};
 use crate::program::FenceKind;
+use crate::report::about_atomics;
 use crate::report::target;
 use crate::report::text::{self, Paint};
 use crate::verify::Verdict;
@@ -67,6 +68,7 @@ impl InferAnswer<'_> {
                 };
                 let correct = paint.good(self.goal());
                 let _ = writeln!(out, "{correct}: no {further}fence is needed");
+                out.push_str(&self.assumption());
             }
             Conclusion::Placed(placed) => {
                 let fences = count(placed.best.fences.len() as u64, "fence");
@@ -97,6 +99,9 @@ impl InferAnswer<'_> {
         out.push_str(&self.removable());
         out.push_str(&self.formula());
         let _ = writeln!(out, "{}", paint.faint(&work));
+        if let Some(text) = about_atomics(self.program, &self.options.verify.semantics) {
+            let _ = writeln!(out, "{}", paint.faint(text));
+        }
         if self.args.robust {
             let _ = writeln!(out, "{}", paint.faint(text::ROBUSTNESS));
         }
@@ -132,10 +137,19 @@ impl InferAnswer<'_> {
                 let _ = writeln!(out, "  {}: {use_}", self.place(*point));
             }
         }
+        out.push_str(&self.assumption());
         if !out.is_empty() {
             out.push('\n');
         }
         out
+    }
+
+    /// What the answer rests on for the target that was named.
+    fn assumption(&self) -> String {
+        let model = self.options.verify.semantics.model;
+        let target = self.args.emit_target;
+        let text = target.and_then(|target| target::assumption(target, model));
+        text.map_or(String::new(), |text| format!("  {text}\n"))
     }
 
     /// Which fences of the text are not needed.
