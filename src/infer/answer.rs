@@ -29,6 +29,8 @@ pub struct Inference {
     pub peak: u64,
     /// A limit on time or memory that ended some search early, even if there is an answer.
     pub cut: Option<StopReason>,
+    /// What is known of placements if there is no answer.
+    pub bounds: Option<Bounds>,
     /// What sequential consistency reaches, if all of it was visited.
     pub coverage: Option<Coverage>,
     /// The demands of counterexamples.
@@ -39,6 +41,15 @@ pub struct Inference {
     pub formula: Option<Formula>,
     /// Fences in the program's text that are not needed, if that was asked.
     pub removable: Option<Removable>,
+}
+
+/// What is known of placements when the cheapest one is not.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// What a placement costs at least on the exact model.
+    pub lower: u64,
+    /// The cheapest placement that was verified.
+    pub best: Placement,
 }
 
 /// Fences in the program's text that can be removed together; without them the program

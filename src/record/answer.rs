@@ -250,7 +250,8 @@ pub struct InferAnswer {
     /// Why there is no placement, and what to try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The cheapest placement.
+    /// The cheapest placement; if the outcome is inconclusive, the cheapest that was verified on
+    /// the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// Every minimal placement, cheapest first.

@@ -5,8 +5,8 @@ use super::{finer, nothing_stated, unreached};
 use crate::describe;
 use crate::diagnostic::Diagnostic;
 use crate::infer::{
-    AllowedGaps, Conclusion, EngineKind, InferOptions, Inference, Literal, Obstacle, Optimality,
-    Placement,
+    AllowedGaps, Bounds, Conclusion, EngineKind, InferOptions, Inference, Literal, Obstacle,
+    Optimality, Placement,
 };
 use crate::memory::{AbstractionKind, Model};
 use crate::program::{FenceKind, PointId, PointSet, Program};
@@ -48,6 +48,17 @@ impl InferReport<'_> {
             Conclusion::Placed(placed) => Some(&placed.best),
             _ => None,
         }
+    }
+
+    /// The best placement that was verified and what one costs at least, if there is no answer.
+    pub fn bounds(&self) -> Option<&Bounds> {
+        self.found.bounds.as_ref()
+    }
+
+    /// The best placement that is known: the answer, or what was verified on the way.
+    pub fn known(&self) -> Option<&Placement> {
+        let so_far = || self.bounds().map(|bounds| &bounds.best);
+        self.best().or_else(so_far)
     }
 
     /// The execution that no fence can prevent: the program with the fences that it has
@@ -93,6 +104,9 @@ impl InferReport<'_> {
             }
             Conclusion::Inconclusive(Obstacle::CostsTooLarge) => {
                 "no placement: the costs of all points together do not fit in 64 bits; only their ratios matter, so scale them down".to_string()
+            }
+            Conclusion::Inconclusive(Obstacle::Limit(reason)) if self.found.bounds.is_some() => {
+                reason.to_string()
             }
             Conclusion::Inconclusive(Obstacle::Limit(reason)) => format!("no placement yet: {reason}"),
             Conclusion::Inconclusive(Obstacle::TooCoarse) => {
@@ -140,8 +154,12 @@ impl InferReport<'_> {
             // Nothing is cheaper than no fence.
             _ => (&[][..], Optimality::Exact),
         };
-        let best = self.best();
-        let placement = best.map(|best| self.placement_record(best, optimality));
+        let placement = match self.bounds() {
+            Some(bounds) => Some(self.placement_record(&bounds.best, Optimality::Unknown)),
+            None => self
+                .best()
+                .map(|best| self.placement_record(best, optimality)),
+        };
         let execution = self.execution();
         let ordering = self.options.engine == EngineKind::Ordering;
         let rules = ordering.then_some(self.options.ordering);
@@ -196,7 +214,7 @@ impl InferReport<'_> {
             tried: Some(self.found.tried.clone()),
             lower_bound: match &self.found.conclusion {
                 Conclusion::Placed(placed) => Some(placed.lower_bound),
-                _ => None,
+                _ => self.bounds().map(|bounds| bounds.lower),
             },
             assumption: self
                 .request

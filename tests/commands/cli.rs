@@ -492,7 +492,7 @@ fn colours_only_where_they_are_wanted() {
         let escaped = |text: &str| text.contains('\x1b');
         (escaped(&ran.stdout), escaped(&ran.stderr))
     };
-    let fine = "process p { skip; }";
+    let fine = "process p { assert(true); }";
     let wrong = "process p { x = 1; }";
     let no_color = &[("NO_COLOR", "1")][..];
     // What is asked for, the environment, whether there are colours.

@@ -1,6 +1,7 @@
 //! The program as a person runs it.
 
 mod binary;
+mod bounds;
 mod certificates;
 mod cli;
 mod engines;

@@ -246,7 +246,7 @@ impl InferAnswer<'_> {
 
     /// Writes the program with its fences.
     fn emit(&self) -> Result<(), Failure> {
-        let (Some(path), Some(placement)) = (&self.args.emit, self.best()) else {
+        let (Some(path), Some(placement)) = (&self.args.emit, self.known()) else {
             return Ok(());
         };
         if let Some(point) = self.only_in_some(placement) {

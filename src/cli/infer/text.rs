@@ -4,7 +4,7 @@ use super::InferAnswer;
 use crate::cli::streams::stdout_paint;
 use crate::describe;
 use crate::import::Format;
-use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Placement};
+use crate::infer::{AllowedGaps, Bounds, Conclusion, EngineKind, Optimality, Placement};
 use crate::program::FenceKind;
 use crate::report::about_atomics;
 use crate::report::target;
@@ -93,7 +93,18 @@ impl InferAnswer<'_> {
             Conclusion::Unfixable(_) => self.hopeless("unfixable", &mut out, paint),
             Conclusion::Inconclusive(_) => {
                 let reason = self.reason().unwrap_or_default();
-                let _ = writeln!(out, "{}: {reason}", paint.unsure("inconclusive"));
+                let _ = write!(out, "{}: ", paint.unsure("inconclusive"));
+                match self.bounds() {
+                    None => {
+                        let _ = writeln!(out, "{reason}");
+                    }
+                    Some(bounds) => {
+                        let known = self.between(bounds);
+                        let _ = writeln!(out, "{known}: {reason}\n");
+                        out.push_str(&self.excerpt(&bounds.best, paint));
+                        out.push_str(&self.targets(&bounds.best));
+                    }
+                }
             }
         }
         out.push_str(&self.removable());
@@ -106,6 +117,15 @@ impl InferAnswer<'_> {
             let _ = writeln!(out, "{}", paint.faint(text::ROBUSTNESS));
         }
         out
+    }
+
+    /// How many fences are needed, as far as is known.
+    fn between(&self, bounds: &Bounds) -> String {
+        let (lower, upper) = (bounds.lower, bounds.best.cost);
+        match self.args.cost == "uniform" {
+            true => format!("at least {lower}, at most {}", count(upper, "fence")),
+            false => format!("a cost of at least {lower}, at most {upper}"),
+        }
     }
 
     /// What the program should be.

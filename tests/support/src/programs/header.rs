@@ -123,7 +123,7 @@ fn read(
         }
         "mutant" if key == "mutant" => header.mutants.push(mutant(line, rest)?),
         word @ ("expect" | "published") => {
-            let (fact, why) = fact(line, &keys.collect::<Vec<_>>(), rest)?;
+            let (fact, stuck, why) = facts(line, &keys.collect::<Vec<_>>(), rest)?;
             let facts = match word {
                 "expect" => &mut header.expected,
                 _ if fact.source == "computed" => return Err("published by nobody".to_string()),
@@ -134,6 +134,7 @@ fn read(
                 return Err("said twice".to_string());
             }
             facts.push(fact);
+            facts.extend(stuck);
         }
         word => return Err(format!("unknown fact '{word}'")),
     }
@@ -159,8 +160,12 @@ fn mutant(line: usize, text: &str) -> Result<Mutant, String> {
     }
 }
 
-/// A fact and why it is so.
-fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str), String> {
+/// A fact, what a cost becomes where the program may not get stuck, and why it is so.
+fn facts<'a>(
+    line: usize,
+    about: &[&str],
+    text: &'a str,
+) -> Result<(Fact, Option<Fact>, &'a str), String> {
     let (answer, rest) = text.split_once(" (").ok_or("no '(SOURCE)'")?;
     let rest = rest.strip_suffix(')').ok_or("no ')' at the end")?;
     let (source, why) = rest.split_once("; ").unwrap_or((rest, ""));
@@ -169,7 +174,13 @@ fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str
             "the source '{source}' is neither 'computed' nor 'AUTHORS YEAR, PLACE'"
         ));
     }
+    let (answer, stuck) = match answer.split_once(", stuck ") {
+        Some((answer, stuck)) => (answer, Some(read_answer(stuck)?)),
+        None => (answer, None),
+    };
     let answer = read_answer(answer)?;
+    // What is wrong without it is wrong with it.
+    let stuck = stuck.or((answer == Answer::Incorrect).then_some(answer));
     let is_cost = matches!(
         answer,
         Answer::Cost(_) | Answer::AtMost(_) | Answer::Incorrect
@@ -179,8 +190,6 @@ fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str
         ["sc"] if is_cost => return Err("no fence has an effect under SC".to_string()),
         [name] if is_cost => Question::Fences(model(name)?),
         [name] => Question::Verdict(model(name)?),
-        ["sc", "stuck"] => return Err("no fence has an effect under SC".to_string()),
-        [name, "stuck"] => Question::Stuck(model(name)?),
         ["verify", name, abs] => {
             Question::Verify(model(name)?, read_abs(abs)?, Atomics::DrainPlace)
         }
@@ -194,6 +203,11 @@ fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str
         Question::Fences(_) | Question::Stuck(_) => is_cost,
         Question::Verify(..) => !is_cost,
     };
+    let stuck = match (stuck, question) {
+        (None, _) => None,
+        (Some(answer), Question::Fences(model)) => Some((Question::Stuck(model), answer)),
+        (Some(_), _) => return Err("only costs say what getting stuck costs".to_string()),
+    };
     if !fits {
         return Err(format!("{answer:?} is no answer to that"));
     }
@@ -204,7 +218,12 @@ fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str
         answer,
         source,
     };
-    Ok((fact, why))
+    let stuck = stuck.map(|(question, answer)| Fact {
+        question,
+        answer,
+        ..fact.clone()
+    });
+    Ok((fact, stuck, why))
 }
 
 /// `AUTHORS YEAR, PLACE`.
@@ -307,17 +326,19 @@ fn contradictions(header: &Header, words: &[String]) -> Vec<Problem> {
         wrong(tso.line, "costs more than under pso".to_string());
     }
     for model in [Model::Tso, Model::Pso] {
-        match find(&header.expected, Question::Stuck(model)) {
-            None => wrong(1, format!("no cost under {model} without getting stuck")),
-            Some(stuck) => {
-                let fits = match (fences(model).map(|fact| fact.answer), stuck.answer) {
+        let stuck = find(&header.expected, Question::Stuck(model));
+        match (fences(model), stuck.map(|stuck| stuck.answer)) {
+            (None, _) => {}
+            (Some(fact), None) => wrong(fact.line, "no cost without getting stuck".to_string()),
+            (Some(fact), Some(stuck)) => {
+                let fits = match (fact.answer, stuck) {
                     // What is asked for besides can only make it dearer.
-                    (Some(Answer::Cost(less)), Answer::Cost(more)) => less <= more,
-                    (Some(Answer::Incorrect), answer) => answer == Answer::Incorrect,
+                    (Answer::Cost(less), Answer::Cost(more)) => less <= more,
+                    (Answer::Incorrect, stuck) => stuck == Answer::Incorrect,
                     _ => true,
                 };
                 if !fits {
-                    wrong(stuck.line, "the cost without it says otherwise".to_string());
+                    wrong(fact.line, "getting stuck costs less than nothing".to_string());
                 }
             }
         }
