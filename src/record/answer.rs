@@ -250,10 +250,12 @@ pub struct InferAnswer {
     /// Why there is no placement, and what to try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The cheapest placement; if the outcome is inconclusive, the cheapest that was verified on
-    /// the way.
+    /// The cheapest placement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// If there is none, the cheapest one that was verified on the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub so_far: Option<Placement>,
     /// Every minimal placement, cheapest first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placements: Option<Vec<Placement>>,

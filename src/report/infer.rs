@@ -154,12 +154,8 @@ impl InferReport<'_> {
             // Nothing is cheaper than no fence.
             _ => (&[][..], Optimality::Exact),
         };
-        let placement = match self.bounds() {
-            Some(bounds) => Some(self.placement_record(&bounds.best, Optimality::Unknown)),
-            None => self
-                .best()
-                .map(|best| self.placement_record(best, optimality)),
-        };
+        let best = self.best();
+        let placement = best.map(|best| self.placement_record(best, optimality));
         let execution = self.execution();
         let ordering = self.options.engine == EngineKind::Ordering;
         let rules = ordering.then_some(self.options.ordering);
@@ -196,6 +192,9 @@ impl InferReport<'_> {
             },
             reason: self.reason(),
             placement,
+            so_far: self
+                .bounds()
+                .map(|bounds| self.placement_record(&bounds.best, Optimality::Unknown)),
             placements: self.options.all.map(|_| {
                 let all = placements.iter();
                 all.map(|p| {

@@ -27,12 +27,12 @@ fn a_limit_ends_with_bounds() {
     let answers = json(&run(&[&limited[..], &["--format", "json"]].concat()));
     let answer = &answers[0];
     assert_eq!(answer["outcome"], "inconclusive");
-    assert_eq!(answer["placement"]["optimality"], "unknown");
+    assert_eq!(answer["so_far"]["optimality"], "unknown");
     let cost = |cost: &serde_json::Value| cost.as_u64().expect("a cost");
     assert!(cost(&answer["lower_bound"]) <= 2, "{answer}");
     // Out of 11 points, not all are needed.
     assert!(
-        (2..6).contains(&cost(&answer["placement"]["cost"])),
+        (2..6).contains(&cost(&answer["so_far"]["cost"])),
         "{answer}"
     );
 }
