@@ -4,7 +4,7 @@ use crate::memory::step::{At, Effect, Step};
 use crate::memory::{Buffers, Marker};
 use crate::program::{Instr, PlaceId, Process, ProcessId, Program, PropertyKind};
 use crate::property::Violation;
-use crate::source::{Position, Source, Span};
+use crate::source::{Location, Source, Span};
 use crate::space::Snapshot;
 
 /// What a step does, in the words of the program with places and values filled in.
@@ -33,10 +33,14 @@ pub fn step(program: &Program, source: &Source, process: &Process, step: &Step) 
     }
 }
 
-/// The source position that a step belongs to; a flush has none.
-pub fn step_position(source: &Source, process: &Process, step: &Step) -> Option<Position> {
+/// The place in the source that a step belongs to; a flush has none.
+pub fn step_location<'a>(
+    source: &'a Source,
+    process: &Process,
+    step: &Step,
+) -> Option<Location<'a>> {
     let edge = process.edge(*step.path.last()?);
-    Some(source.position(edge.span.start))
+    Some(source.location(edge.span.start))
 }
 
 /// The text of a statement on one line, without its semicolon, cut if it is long.
@@ -116,7 +120,7 @@ pub fn violation(
                     return process.name.clone();
                 };
                 let next = process.edges_from(at).next();
-                match next.map(|(_, edge)| source.position(edge.span.start)) {
+                match next.map(|(_, edge)| source.location(edge.span.start)) {
                     Some(at) if violation == Violation::Stuck => {
                         format!("{} can only spin at {at}", process.name)
                     }

@@ -83,7 +83,7 @@ pub fn render(source: &Source, diagnostics: &[Diagnostic], color: bool) -> Strin
             let related = diagnostic.related.as_ref();
             let context = related.map(|(at, text)| (AnnotationKind::Context, *at, Some(&text[..])));
             group = match context {
-                Some(context) if is_near(span, context.1) => {
+                Some(context) if is_near(source, span, context.1) => {
                     annotate(group, source, span.to(context.1), &[primary, context])
                 }
                 Some(context) => {
@@ -106,9 +106,10 @@ pub fn render(source: &Source, diagnostics: &[Diagnostic], color: bool) -> Strin
 const MARGIN: usize = 1000;
 
 /// Whether one excerpt can show both.
-fn is_near(span: Span, other: Span) -> bool {
+fn is_near(source: &Source, span: Span, other: Span) -> bool {
     let both = span.to(other);
-    (both.end - both.start) as usize <= MARGIN
+    let one_file = source.file(both.start) == source.file(both.end);
+    one_file && (both.end - both.start) as usize <= MARGIN
 }
 
 /// What to mark, where, and a few words about it.
@@ -122,6 +123,7 @@ fn annotate<'a>(
     marks: &[Mark<'a>],
 ) -> Group<'a> {
     let excerpt = Excerpt::around(source, shown);
+    let (name, _) = source.file(shown.start);
     let snippet = Snippet::source(excerpt.text).line_start(excerpt.line);
     let annotations = marks.iter().map(|(kind, span, text)| {
         let annotation = kind.span(excerpt.clip(*span));
@@ -129,10 +131,10 @@ fn annotate<'a>(
     });
     let snippet = snippet.annotations(annotations);
     if excerpt.whole_lines {
-        return group.element(snippet.path(source.name()));
+        return group.element(snippet.path(name));
     }
     let at = source.position(marks.first().map_or(shown, |(_, span, _)| *span).start);
-    let origin = Origin::path(source.name())
+    let origin = Origin::path(name)
         .line(at.line as usize)
         .char_column(at.column as usize);
     group.element(origin).element(snippet)
@@ -151,10 +153,11 @@ struct Excerpt<'a> {
 impl<'a> Excerpt<'a> {
     /// The lines that `span` touches, as far as they are near its ends.
     fn around(source: &'a Source, span: Span) -> Excerpt<'a> {
-        let text = source.text();
+        let (_, file) = source.file(span.start);
+        let text = &source.text()[..file.end as usize];
         let (first, last) = (span.start as usize, span.end as usize);
-        let last = floor(text, last.min(first + MARGIN));
-        let earliest = floor(text, first.saturating_sub(MARGIN));
+        let last = floor(text, last.min(first + MARGIN).min(text.len()));
+        let earliest = floor(text, first.saturating_sub(MARGIN).max(file.start as usize));
         let latest = floor(text, (last + MARGIN).min(text.len()));
         let before = text[earliest..first].rfind('\n');
         let behind = text[last..latest].find('\n');
@@ -164,7 +167,7 @@ impl<'a> Excerpt<'a> {
             text: &text[start..end],
             start,
             line: source.position(span.start).line as usize,
-            whole_lines: start == 0 || before.is_some(),
+            whole_lines: start == file.start as usize || before.is_some(),
         }
     }
 

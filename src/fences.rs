@@ -1,14 +1,17 @@
 //! Fence points as a person names them: by line and column.
 
 use crate::program::{FencePoint, FenceSite, PointId, Program, Side};
-use crate::source::{Position, Source};
+use crate::source::{Location, Position, Source};
 use std::collections::BTreeSet;
 use std::fmt;
 
 /// Where a person wants a fence: `LINE:COL` is where `fence;` would be typed;
-/// `LINE:COL:before` and `LINE:COL:after` name the statement that begins there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// `LINE:COL:before` and `LINE:COL:after` name the statement that begins there. A place in
+/// a file that the main file includes has the name of that file before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FencePlace {
+    /// The main file, if it is not named.
+    pub file: Option<String>,
     pub at: Position,
     pub side: Option<Side>,
 }
@@ -17,18 +20,22 @@ impl std::str::FromStr for FencePlace {
     type Err = String;
 
     fn from_str(text: &str) -> Result<FencePlace, String> {
-        let usage = || format!("'{text}' is not LINE:COL, LINE:COL:before or LINE:COL:after");
-        let mut words = text.trim().split(':');
-        let mut number = || words.next()?.parse().ok();
-        let line = number().ok_or_else(usage)?;
-        let column = number().ok_or_else(usage)?;
-        let side = match (words.next(), words.next()) {
-            (None, _) => None,
-            (Some("before"), None) => Some(Side::Before),
-            (Some("after"), None) => Some(Side::After),
-            _ => return Err(usage()),
+        let usage = || {
+            format!(
+                "'{text}' is not [FILE:]LINE:COL, [FILE:]LINE:COL:before or [FILE:]LINE:COL:after"
+            )
         };
+        let (rest, side) = match text.trim().rsplit_once(':') {
+            Some((rest, "before")) => (rest, Some(Side::Before)),
+            Some((rest, "after")) => (rest, Some(Side::After)),
+            _ => (text.trim(), None),
+        };
+        let mut words = rest.rsplitn(3, ':');
+        let mut number = || words.next()?.parse().ok();
+        let column = number().ok_or_else(usage)?;
+        let line = number().ok_or_else(usage)?;
         Ok(FencePlace {
+            file: words.next().map(str::to_string),
             at: Position { line, column },
             side,
         })
@@ -37,6 +44,9 @@ impl std::str::FromStr for FencePlace {
 
 impl fmt::Display for FencePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file}:")?;
+        }
         match self.side {
             Some(side) => write!(f, "{}:{side}", self.at),
             None => write!(f, "{}", self.at),
@@ -44,25 +54,25 @@ impl fmt::Display for FencePlace {
     }
 }
 
-/// A point as `LINE:COL:SIDE`, which [`FencePlace`] reads back.
+/// A point as `[FILE:]LINE:COL:SIDE`, which [`FencePlace`] reads back.
 pub fn name(program: &Program, source: &Source, point: PointId) -> String {
     let site = program.points[point.index()].sites[0];
-    let place = match site.side {
-        Side::Before | Side::After => FencePlace {
-            at: source.position(site.statement.start),
-            side: Some(site.side),
-        },
-        Side::Inside => FencePlace {
-            at: source.position(site.offset()),
-            side: None,
-        },
+    let (offset, side) = match site.side {
+        Side::Before | Side::After => (site.statement.start, Some(site.side)),
+        Side::Inside => (site.offset(), None),
+    };
+    let location = source.location(offset);
+    let place = FencePlace {
+        file: location.file.map(str::to_string),
+        at: location.at,
+        side,
     };
     place.to_string()
 }
 
 /// The fence point at a place, or what to say about there being none. Where every process
 /// has points of its own, it is the one of the first process.
-pub fn find(program: &Program, source: &Source, place: FencePlace) -> Result<PointId, String> {
+pub fn find(program: &Program, source: &Source, place: &FencePlace) -> Result<PointId, String> {
     find_in(program, source, place, |_| true)
 }
 
@@ -70,10 +80,12 @@ pub fn find(program: &Program, source: &Source, place: FencePlace) -> Result<Poi
 pub fn find_in(
     program: &Program,
     source: &Source,
-    place: FencePlace,
+    place: &FencePlace,
     wanted: impl Fn(&FencePoint) -> bool,
 ) -> Result<PointId, String> {
-    let matches = |site: &FenceSite| match (source.offset(place.at), place.side) {
+    let file = place.file.as_deref().unwrap_or(source.name());
+    let offset = source.offset_in(file, place.at);
+    let matches = |site: &FenceSite| match (offset, place.side) {
         (None, _) => false,
         (Some(at), Some(side)) => site.side == side && site.statement.start == at,
         (Some(at), None) => {
@@ -96,9 +108,10 @@ pub fn find_in(
         ));
     }
     let sites = program.points.iter().flat_map(|point| &point.sites);
-    let positions = sites.map(|site| source.position(site.offset()));
-    let nearby: BTreeSet<Position> = positions.filter(|at| at.line == place.at.line).collect();
-    let nearby: Vec<String> = nearby.iter().map(Position::to_string).collect();
+    let sites = sites.filter(|site| source.file(site.offset()).0 == file);
+    let locations = sites.map(|site| source.location(site.offset()));
+    let nearby: BTreeSet<Location> = locations.filter(|l| l.at.line == place.at.line).collect();
+    let nearby: Vec<String> = nearby.iter().map(Location::to_string).collect();
     Err(match nearby.is_empty() {
         true => format!("no fence can be typed at {place}"),
         false => format!(

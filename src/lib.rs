@@ -73,6 +73,9 @@ pub mod fences;
 // What a program means: memory models, abstractions, and the step relation.
 pub mod memory;
 
+// C programs to program form.
+pub mod c;
+
 // Properties as predicates on states.
 pub mod property;
 

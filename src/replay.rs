@@ -91,6 +91,7 @@ fn fits(step: &Step, recorded: &Step) -> bool {
     let own = (
         &step.process,
         step.flush,
+        &step.file,
         step.line,
         step.column,
         &step.locals,
@@ -98,6 +99,7 @@ fn fits(step: &Step, recorded: &Step) -> bool {
     let wanted = (
         &recorded.process,
         recorded.flush,
+        &recorded.file,
         recorded.line,
         recorded.column,
         &recorded.locals,

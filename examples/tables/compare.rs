@@ -58,7 +58,7 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, Box<dyn Error>>
         let path = format!("algorithms/{name}.fen");
         let source = Source::new(&path, std::fs::read_to_string(root.join(&path))?);
         let program = compile(&source).map_err(|_| format!("{name} does not compile"))?;
-        listed.push(ListedProgram::readable(&path, source.text()));
+        listed.push(ListedProgram::readable(&source));
         subjects.insert(path, Subject { source, program });
     }
     let names = || listed.iter().map(|listed| listed.program.as_str());

@@ -443,7 +443,7 @@ fn twice(name: &PointName) -> String {
 
 fn point(source: &Source, program: &Program, name: &PointName) -> Result<PointId, String> {
     let place = name.at.parse()?;
-    fences::find_in(program, source, place, |point| {
+    fences::find_in(program, source, &place, |point| {
         point.process == name.process
     })
 }

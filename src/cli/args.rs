@@ -1,10 +1,12 @@
 //! The arguments of every command.
 
+mod c;
 mod common;
 mod experiment;
 mod formats;
 mod infer;
 
+pub use c::CArgs;
 pub use common::{Common, OutputFormat};
 pub use experiment::{CellArgs, Compare, CompareFormat, Report, Sweep, SweepFormat};
 pub use formats::{Convert, Litmus, TargetName};

@@ -15,7 +15,10 @@ pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
     let refused = |diagnostics| Failure::Program(input.source.clone(), diagnostics);
     let text = match args.to {
         TargetName::Fen if input.format == Format::Fen => input.source.text().to_string(),
-        TargetName::Fen => converted(&input, &[]),
+        TargetName::Fen => converted(&input, &[]).ok_or_else(|| Failure::Message {
+            text: "C programs cannot be printed in the native language".to_string(),
+            help: Some("--to promela and --to rmm print what they become".to_string()),
+        })?,
         TargetName::Promela => {
             let options = export::promela::PromelaOptions {
                 model: args.model,
@@ -31,10 +34,11 @@ pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// A foreign program in the native language, with fences.
-pub fn converted(input: &Input, fences: &[(FenceSite, FenceKind)]) -> String {
+/// A foreign program in the native language, with fences; C has no such form.
+pub fn converted(input: &Input, fences: &[(FenceSite, FenceKind)]) -> Option<String> {
     let from = input.source.name();
     let name = from.rsplit(['/', '\\']).next().unwrap_or(from);
-    let text = unparse(&input.ast, fences);
-    format!("// From {}.\n\n{text}", name.replace(['\n', '\r'], " "))
+    let text = unparse(input.ast.as_ref()?, fences);
+    let name = name.replace(['\n', '\r'], " ");
+    Some(format!("// From {name}.\n\n{text}"))
 }

@@ -1,7 +1,9 @@
 //! Reading files.
 
 use super::Failure;
-use super::args::Common;
+use super::args::{CArgs, Common};
+use super::preprocess::preprocess;
+use crate::c;
 use crate::import::{self, Format};
 use crate::lang::ast::Ast;
 use crate::lang::resolve::resolve;
@@ -14,6 +16,9 @@ use std::path::Path;
 
 /// The largest file that is read.
 const MAX_BYTES: u64 = 64 << 20;
+
+/// The most blocks of each call of malloc in each thread, unless it is given.
+const DEFAULT_HEAP: u64 = 4;
 
 /// Reads a text file, or standard input for `-`.
 pub fn read(path: &Path) -> Result<Source, Failure> {
@@ -46,7 +51,8 @@ pub fn read(path: &Path) -> Result<Source, Failure> {
 pub struct Input {
     pub source: Source,
     pub format: Format,
-    pub ast: Ast,
+    /// C programs have none.
+    pub ast: Option<Ast>,
     pub program: Program,
 }
 
@@ -62,6 +68,15 @@ where
             help: Some("other formats state what is forbidden themselves".to_string()),
         });
     }
+    if common.c.is_given() && format != Format::C {
+        return Err(Failure::Message {
+            text: "-D, -U, -I, --include and --heap go with C programs".to_string(),
+            help: Some("a program in C ends in .c, or is named by --from c".to_string()),
+        });
+    }
+    if format == Format::C {
+        return c_program(path, &common.c);
+    }
     let source = read(path)?;
     let compiled = import::read(format, &source, &common.forbid)
         .and_then(|ast| resolve(&ast).map(|symbols| (lower(&ast, &symbols), ast)));
@@ -69,7 +84,25 @@ where
         Ok((program, ast)) => Ok(Input {
             source,
             format,
-            ast,
+            ast: Some(ast),
+            program,
+        }),
+        Err(diagnostics) => Err(Failure::Program(source, diagnostics)),
+    }
+}
+
+fn c_program(path: &Path, args: &CArgs) -> Result<Input, Failure> {
+    let preprocessed = preprocess(path, args)?;
+    let options = c::Options {
+        heap: args.heap.unwrap_or(DEFAULT_HEAP) as u32,
+        ..c::Options::default()
+    };
+    let source = preprocessed.source().clone();
+    match c::compile(&preprocessed, &options) {
+        Ok(program) => Ok(Input {
+            source,
+            format: Format::C,
+            ast: None,
             program,
         }),
         Err(diagnostics) => Err(Failure::Program(source, diagnostics)),

@@ -13,6 +13,7 @@ mod input;
 mod interrupt;
 mod litmus;
 mod output;
+mod preprocess;
 mod programs;
 mod progress;
 mod replay;
@@ -115,7 +116,12 @@ fn conclude(exit: Exit, failures: &[Failure]) -> Exit {
 
 /// Runs the program: arguments to exit code.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    // Compilers spell it with one dash.
+    let words = std::env::args_os().map(|word| match word == "-include" {
+        true => "--include".into(),
+        false => word,
+    });
+    let arguments = match Arguments::try_parse_from(words) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version requests arrive here as well, with exit code 0.

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// The endings of programs in folders.
-pub const ENDINGS: [&str; 3] = ["fen", "litmus", "rmm"];
+pub const ENDINGS: [&str; 4] = ["c", "fen", "litmus", "rmm"];
 
 /// The programs of a sweep.
 pub struct Programs {
@@ -57,9 +57,7 @@ pub fn load<F: ValueEnum + Send + Sync>(found: Found, common: &Common<F>) -> Pro
                 source, program, ..
             }) => {
                 let name = source.name().to_string();
-                programs
-                    .listed
-                    .push(ListedProgram::readable(&name, source.text()));
+                programs.listed.push(ListedProgram::readable(&source));
                 programs.subjects.insert(name, Subject { source, program });
             }
             Err(failure) => programs.listed.push(broken(path, failure)),

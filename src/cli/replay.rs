@@ -28,7 +28,7 @@ pub fn run(args: &args::Replay) -> Result<Exit, Failure> {
     }
     let fences = file.config.fences.iter().map(|text| {
         let place = text.parse().map_err(&wrong)?;
-        fences::find(&whole, &source, place).map_err(&wrong)
+        fences::find(&whole, &source, &place).map_err(&wrong)
     });
     let program = whole.fenced(&fences.collect::<Result<PointSet, Failure>>()?);
     let semantics = Semantics {

@@ -4,6 +4,7 @@ use super::{Exit, Failure, args, input, output, sweep_folder};
 use crate::experiment::{Entry, read_answers};
 use crate::page;
 use crate::record::ListedProgram;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Makes one page of results.
@@ -75,6 +76,7 @@ fn answers(path: &Path) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure> {
         program: entry.cell.program.clone(),
         error: None,
         source: entry.answer.source().clone(),
+        included: BTreeMap::new(),
     });
     Ok((listed.collect(), entries))
 }

@@ -139,6 +139,17 @@ fn language<F: ValueEnum + Send + Sync>(common: &Common<F>) -> Map<String, Json>
         let states = common.forbid.iter().map(|together| &together.0);
         options.insert("forbid".into(), json!(states.collect::<Vec<_>>()));
     }
+    let lists = [
+        ("define", json!(common.c.define)),
+        ("undefine", json!(common.c.undefine)),
+        ("include-dir", json!(common.c.include_dir)),
+        ("include", json!(common.c.include)),
+        ("heap", json!(common.c.heap)),
+    ];
+    let given = lists
+        .into_iter()
+        .filter(|(_, list)| *list != json!([]) && !list.is_null());
+    options.extend(given.map(|(name, list)| (name.to_string(), list)));
     options
 }
 

@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::{PointSet, Program};
 use crate::property;
-use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};
+use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile, Violation};
 use crate::report::verify::VerifyReport;
 use crate::report::{about_atomics, text};
 use crate::source::Source;
@@ -206,7 +206,7 @@ pub fn refuse_under_robust(abstraction: Abstraction, search: SearchKind) -> Resu
 
 fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<PointSet, Failure> {
     let place = |place: &fences::FencePlace| {
-        fences::find(program, source, *place).map_err(|text| Failure::Message {
+        fences::find(program, source, place).map_err(|text| Failure::Message {
             text: format!("{}: {text}", source.name()),
             help: Some("a fence goes before or after a statement; LINE:COL:after names the statement that begins there".to_string()),
         })
@@ -297,7 +297,7 @@ impl VerifyAnswer<'_> {
             }
             (_, None, violation) => {
                 let text = violation.as_ref().map_or("", |violation| &violation.text);
-                let line = violation.as_ref().and_then(|violation| violation.line);
+                let line = violation.as_ref().and_then(Violation::line);
                 let line = line.map(|line| format!(" (line {line})"));
                 let _ = writeln!(out, ": {text}{}", line.unwrap_or_default());
             }

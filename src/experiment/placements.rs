@@ -63,14 +63,18 @@ fn fences(placement: &Placement) -> Vec<Json> {
     let fences = placement.fences.iter();
     fences
         .map(|fence| {
-            json!({
+            let mut json = json!({
                 "process": fence.process,
                 "line": fence.line,
                 "column": fence.column,
                 "position": fence.position,
                 "text": fence.text,
                 "kind": fence.kind,
-            })
+            });
+            if let Some(file) = &fence.file {
+                json["file"] = json!(file);
+            }
+            json
         })
         .collect()
 }

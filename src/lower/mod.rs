@@ -8,12 +8,12 @@ use crate::lang::ast::{self, Ast, ExprKind, Item};
 use crate::lang::parser::parse;
 use crate::lang::resolve::{Instance, SharedVariable, Symbols, Template, resolve};
 use crate::program::{
-    Expr, FencePoint, FenceSite, Label, LocalId, Place, PlaceId, PointId, Process, Program, Side,
+    Expr, FencePoint, FenceSite, Label, LocalId, Place, PlaceId, PointId, Process, Program,
     Value, loop_depths,
 };
 use crate::source::Source;
 use process::Automaton;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// From source text to the program form, or everything that is wrong with the text.
 pub fn compile(source: &Source) -> Result<Program, Vec<Diagnostic>> {
@@ -44,6 +44,8 @@ pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
         points: Vec::new(),
         unreachable: Vec::new(),
         properties: Vec::new(),
+        addresses: BTreeMap::new(),
+        ordered: BTreeSet::new(),
     };
     let mut located = Vec::new();
     let mut stores = 0;
@@ -85,6 +87,7 @@ fn places(shared: &[SharedVariable]) -> Vec<Place> {
         },
         domain: variable.domain,
         initial: variable.initial[index],
+        pointer: false,
     };
     shared
         .iter()
@@ -105,7 +108,7 @@ fn number_points(
     let mut order: Vec<(u32, usize, Vec<FenceSite>)> = Vec::new();
     for (location, sites) in sites.iter().enumerate() {
         let mut sites = sites.clone();
-        sites.sort_by_key(|site| (preference(site), *site));
+        sites.sort_by_key(FenceSite::preference);
         if let Some(first) = sites.first() {
             order.push((first.offset(), location, sites));
         }
@@ -122,17 +125,6 @@ fn number_points(
         });
     }
     ids
-}
-
-/// Of several sites for one position, the one after the shortest statement is shown: that
-/// is how fences are spoken of ("after the store to turn").
-fn preference(site: &FenceSite) -> (u8, u32) {
-    let side = match site.side {
-        Side::After => 0,
-        Side::Before => 1,
-        Side::Inside => 2,
-    };
-    (side, site.statement.end - site.statement.start)
 }
 
 /// The first place of each shared variable, by its name.

@@ -78,7 +78,7 @@ pub fn automaton(
         moved,
         sites,
         unreachable,
-    } = merge(&mut process, builder.sites);
+    } = merge(&mut process, builder.sites, false);
     back_edges(&mut process);
     for at in labels.values_mut() {
         *at = moved[at.index()];
@@ -404,6 +404,7 @@ impl Builder<'_> {
             local: self.local(&target.text),
             place: self.place(place),
             op,
+            waits: true,
         }
     }
 

@@ -290,8 +290,8 @@ impl Stepper<'_> {
                 let place = resolve(place, &approach.locals).ok();
                 place.filter(|&place| self.memory.load(buffers, place) == Loaded::FromMemory)
             }
-            Instr::Update { place, .. } => match resolve(place, &approach.locals) {
-                Ok(place) if !self.may_update(buffers, place) => return Ok(()),
+            Instr::Update { place, waits, .. } => match resolve(place, &approach.locals) {
+                Ok(place) if *waits && !self.may_update(buffers, place) => return Ok(()),
                 place => place.ok(),
             },
             Instr::Atomic(_) => {

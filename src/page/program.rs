@@ -122,10 +122,10 @@ fn versions(name: &str, text: &str, entries: &[&Entry]) -> Vec<Version> {
 }
 
 /// Where the fences of a placement stand.
-fn places(placement: &Placement) -> BTreeSet<(u32, u32, Side, FenceKind)> {
+fn places(placement: &Placement) -> BTreeSet<(Option<&String>, u32, u32, Side, FenceKind)> {
     let fences = placement.fences.iter();
     fences
-        .map(|f| (f.line, f.column, f.position, f.kind))
+        .map(|f| (f.file.as_ref(), f.line, f.column, f.position, f.kind))
         .collect()
 }
 
@@ -153,7 +153,7 @@ fn version(
         Optimality::UnderAbstraction | Optimality::Unknown => "",
     };
     let short = placement.fences.iter();
-    let short = short.map(|fence| format!("{} {}", fence.position, fence.line));
+    let short = short.map(|fence| format!("{} {}", fence.position, fence.line()));
     let short: Vec<String> = short.collect();
     let words = placement.fences.iter().map(|fence| {
         let kind = match fence.kind {
@@ -162,7 +162,10 @@ fn version(
         };
         format!(
             "{}: {} line {} ‘{}’{kind}",
-            fence.process, fence.position, fence.line, fence.text
+            fence.process,
+            fence.position,
+            fence.line(),
+            fence.text
         )
     });
     Version {
@@ -175,13 +178,14 @@ fn version(
 /// Where a fence is typed.
 fn site(source: &Source, program: &Program, fence: &Fence) -> Option<(FenceSite, FenceKind)> {
     let place = FencePlace {
+        file: fence.file.clone(),
         at: Position {
             line: fence.line,
             column: fence.column,
         },
         side: Some(fence.position),
     };
-    let point = fences::find(program, source, place).ok()?;
+    let point = fences::find(program, source, &place).ok()?;
     Some((program.points[point.index()].sites[0], fence.kind))
 }
 

@@ -97,7 +97,8 @@ fn counterexamples(entry: &Entry) -> Vec<Counterexample<'_>> {
                 rank: 1,
                 label: format!(
                     "{model}, {by}: without the fence {} line {}",
-                    fence.position, fence.line
+                    fence.position,
+                    fence.line()
                 ),
                 end: match fence.without {
                     Some(Outcome::Inconclusive) => "in the abstraction it goes wrong here",
@@ -129,7 +130,7 @@ fn trace(counterexample: &Counterexample) -> Json {
         let memory = places.iter().map(|&place| step.memory.get(place));
         json!({
             "process": step.process,
-            "line": step.line,
+            "line": step.line.filter(|_| step.file.is_none()),
             "text": step.step,
             "flush": step.flush,
             "locals": step.locals,

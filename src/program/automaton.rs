@@ -102,6 +102,9 @@ pub enum Instr {
         local: LocalId,
         place: PlaceRef,
         op: Update,
+        /// It waits for pending stores, as the memory model has it. What does not is no
+        /// instruction of a machine, but the bookkeeping of a language.
+        waits: bool,
     },
     Fence(FenceKind),
     /// Straight-line instructions, directly on memory as one step.

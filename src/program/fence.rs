@@ -54,4 +54,15 @@ impl FenceSite {
             Side::Inside => self.statement.end - 1,
         }
     }
+
+    /// Of several sites for one position, the one after the shortest statement is shown: that
+    /// is how fences are spoken of ("after the store to turn").
+    pub fn preference(&self) -> (u8, u32, FenceSite) {
+        let side = match self.side {
+            Side::After => 0,
+            Side::Before => 1,
+            Side::Inside => 2,
+        };
+        (side, self.statement.end - self.statement.start, *self)
+    }
 }

@@ -43,6 +43,7 @@ impl Program {
     /// The fences in its text.
     pub fn own_fences(&self) -> BTreeMap<Span, FenceKind> {
         let edges = self.processes.iter().flat_map(|process| &process.edges);
+        let edges = edges.filter(|edge| !self.ordered.contains(&edge.span));
         let fences = edges.filter_map(|edge| match edge.instr {
             Instr::Fence(kind) => Some((edge.span, kind)),
             _ => None,

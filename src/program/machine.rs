@@ -30,6 +30,9 @@ pub enum MachineOp {
     Shr,
     Less,
     LessEqual,
+    /// Addition that wraps around even with a sign, as atomic operations do.
+    WrappingAdd,
+    WrappingSub,
 }
 
 impl Int {
@@ -104,6 +107,8 @@ pub fn apply(op: MachineOp, int: Int, left: Value, right: Value) -> Result<Value
     match op {
         MachineOp::Add => exact(a + b),
         MachineOp::Sub => exact(a - b),
+        MachineOp::WrappingAdd => Ok(int.wrap(left.wrapping_add(right))),
+        MachineOp::WrappingSub => Ok(int.wrap(left.wrapping_sub(right))),
         MachineOp::Mul if int.signed => exact(a * b),
         MachineOp::Mul => Ok(int.wrap(left.wrapping_mul(right))),
         MachineOp::Div | MachineOp::Rem if b == 0 => Err(Fault::DivisionByZero),
@@ -181,7 +186,7 @@ mod tests {
         [8, 16, 32, 64].into_iter().flat_map(both).collect()
     }
 
-    const OPERATIONS: [MachineOp; 12] = [
+    const OPERATIONS: [MachineOp; 14] = [
         MachineOp::Add,
         MachineOp::Sub,
         MachineOp::Mul,
@@ -194,14 +199,16 @@ mod tests {
         MachineOp::Shr,
         MachineOp::Less,
         MachineOp::LessEqual,
+        MachineOp::WrappingAdd,
+        MachineOp::WrappingSub,
     ];
 
     /// The value of an operation, worked out on bits alone.
     fn by_bits(op: MachineOp, int: Int, left: Value, right: Value) -> Option<Value> {
         let (a, b) = (left as u64, right as u64);
         let bits = match op {
-            MachineOp::Add => a.wrapping_add(b),
-            MachineOp::Sub => a.wrapping_sub(b),
+            MachineOp::Add | MachineOp::WrappingAdd => a.wrapping_add(b),
+            MachineOp::Sub | MachineOp::WrappingSub => a.wrapping_sub(b),
             MachineOp::Mul => a.wrapping_mul(b),
             MachineOp::BitAnd => a & b,
             MachineOp::BitOr => a | b,

@@ -32,6 +32,9 @@ pub(crate) use shape::{Merged, merge};
 pub use symmetry::Exchange;
 pub use value::{BinaryOp, Domain, Fault, Initial, UnaryOp, Value};
 
+use crate::source::Span;
+use std::collections::{BTreeMap, BTreeSet};
+
 /// A lowered program.
 #[derive(Debug, Clone)]
 pub struct Program {
@@ -41,6 +44,10 @@ pub struct Program {
     /// Where a fence can be typed, but control never comes: behind `stop`, for example.
     pub unreachable: Vec<FenceSite>,
     pub properties: Vec<Property>,
+    /// The names of addresses, for programs with pointers.
+    pub addresses: BTreeMap<Value, String>,
+    /// Statements whose fences are part of what they mean, and were not typed as fences.
+    pub ordered: BTreeSet<Span>,
 }
 
 #[derive(Debug, Clone)]
@@ -49,6 +56,8 @@ pub struct Place {
     pub name: String,
     pub domain: Domain,
     pub initial: Initial,
+    /// It holds addresses.
+    pub pointer: bool,
 }
 
 impl Program {

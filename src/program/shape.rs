@@ -21,7 +21,10 @@ pub struct Merged {
 /// Makes locations one if whoever passes the first passes the second and the other way
 /// round; the sites of both then name one fence point. A position that a property names
 /// stays apart: a fence before it must keep the process from arriving there.
-pub fn merge(process: &mut Process, sites: Vec<Vec<FenceSite>>) -> Merged {
+///
+/// Where code was copied, the copies of one site are one fence point whatever stands around
+/// them: `copies` keeps locations with sites apart.
+pub fn merge(process: &mut Process, sites: Vec<Vec<FenceSite>>, copies: bool) -> Merged {
     let mut classes = Classes::new(process.locations.len());
     for (from, to) in passes(process) {
         if sites[from.index()].is_empty() && !process.location(from).visible {
@@ -33,7 +36,7 @@ pub fn merge(process: &mut Process, sites: Vec<Vec<FenceSite>>) -> Merged {
     for (from, to) in passes(process) {
         let (from, to) = (class[from.index()], class[to.index()]);
         let visible = process.location(from).visible || process.location(to).visible;
-        if arrivals[to.index()] == 1 && !visible {
+        if arrivals[to.index()] == 1 && !visible && !copies {
             classes.join(from, to);
         }
     }

@@ -32,6 +32,10 @@ pub enum Fault {
         index: Value,
         len: u32,
     },
+    /// An index outside its array, wherever it comes from.
+    OutsideArray {
+        len: u32,
+    },
     /// A shift by less than nothing or by all bits and more.
     Shift {
         by: Value,
@@ -43,8 +47,6 @@ pub enum Fault {
     WildPointer,
     /// Memory was used or freed after it had been freed.
     Freed,
-    /// Something was freed that was not the start of an allocated block.
-    BadFree,
     /// More blocks were allocated than the program form has room for.
     HeapExhausted,
 }
@@ -182,11 +184,13 @@ impl fmt::Display for Fault {
             Fault::OutOfBounds { index, len } => {
                 write!(f, "the index {index} is outside the array of {len} cells")
             }
+            Fault::OutsideArray { len } => {
+                write!(f, "an index is outside the array of {len} elements")
+            }
             Fault::Shift { by, bits } => write!(f, "a value of {bits} bits is shifted by {by}"),
             Fault::NullPointer => write!(f, "a null pointer is followed"),
             Fault::WildPointer => write!(f, "a pointer is followed that points to no such object"),
             Fault::Freed => write!(f, "memory is used after it was freed"),
-            Fault::BadFree => write!(f, "what is freed is not an allocated block"),
             Fault::HeapExhausted => write!(f, "more blocks are allocated than --heap allows"),
         }
     }

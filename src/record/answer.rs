@@ -7,6 +7,7 @@ use crate::limits::StopReason;
 use crate::memory::{AbstractionKind, Atomics, Model};
 use crate::names::named_enum;
 use crate::program::{FenceKind, Side};
+use crate::source::{Location, Position};
 use crate::verify::{SearchKind, Verdict};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -173,6 +174,9 @@ pub struct VerifyConfig {
 pub struct Violation {
     /// In words.
     pub text: String,
+    /// The file, unless it is the program's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -340,6 +344,9 @@ pub struct Placement {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Fence {
     pub process: String,
+    /// The file, unless it is the program's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     pub line: u32,
     pub column: u32,
     pub position: Side,
@@ -363,10 +370,32 @@ pub struct Fence {
 /// A fence in the program's text.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OwnFence {
+    /// The file, unless it is the program's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     pub line: u32,
     pub column: u32,
     pub text: String,
     pub kind: FenceKind,
+}
+
+impl Violation {
+    /// Its line in words, if it has one.
+    pub fn line(&self) -> Option<String> {
+        Some(line_of(self.file.as_deref(), self.line?))
+    }
+}
+
+impl Fence {
+    /// Its line in words.
+    pub fn line(&self) -> String {
+        line_of(self.file.as_deref(), self.line)
+    }
+}
+
+fn line_of(file: Option<&str>, line: u32) -> String {
+    let at = Position { line, column: 1 };
+    Location { file, at }.line()
 }
 
 /// What keeps all errors from being reached: one of each clause.

@@ -1,8 +1,10 @@
 //! What a sweep is about: its options and its programs, so that it can be continued and
 //! its results can be read without the files they came from.
 
+use crate::source::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
 
 /// The version of the contract.
 pub const MANIFEST_SCHEMA: &str = "fencesmith-sweep/1";
@@ -29,15 +31,22 @@ pub struct ListedProgram {
     pub error: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The other files that it consists of, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub included: BTreeMap<String, String>,
 }
 
 impl ListedProgram {
     /// A program that can be run.
-    pub fn readable(program: &str, text: &str) -> ListedProgram {
+    pub fn readable(source: &Source) -> ListedProgram {
+        let included = source.files().skip(1);
         ListedProgram {
-            program: program.to_string(),
+            program: source.name().to_string(),
             error: None,
-            source: Some(text.to_string()),
+            source: Some(source.main_text().to_string()),
+            included: included
+                .map(|(name, span)| (name.to_string(), source.slice(span).to_string()))
+                .collect(),
         }
     }
 
@@ -47,6 +56,7 @@ impl ListedProgram {
             program: program.to_string(),
             error: Some(error.to_string()),
             source: None,
+            included: BTreeMap::new(),
         }
     }
 }
@@ -127,8 +137,8 @@ mod tests {
             "sweep",
             options(json!([0, 1])),
             vec![
-                ListedProgram::readable("a", "x"),
-                ListedProgram::readable("b", "x"),
+                ListedProgram::readable(&Source::new("a", "x")),
+                ListedProgram::readable(&Source::new("b", "x")),
             ],
         );
         assert_eq!(old.differences(&old), Vec::<String>::new());
@@ -136,7 +146,7 @@ mod tests {
             "sweep",
             options(json!([0, "auto"])),
             vec![
-                ListedProgram::readable("a", "y"),
+                ListedProgram::readable(&Source::new("a", "y")),
                 ListedProgram::broken("c", "no"),
             ],
         );

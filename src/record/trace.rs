@@ -40,7 +40,7 @@ pub struct Initial {
     pub memory: BTreeMap<String, Value>,
     /// By process, then by local.
     pub locals: BTreeMap<String, BTreeMap<String, Value>>,
-    /// The line of the next statement of each process that has one.
+    /// The line of the next statement of each process that has one in the program's own file.
     #[serde(default)]
     pub at: BTreeMap<String, u32>,
 }
@@ -49,6 +49,9 @@ pub struct Initial {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     pub process: String,
+    /// The file, unless it is the program's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Where the statement stands; a flush has no line.
     pub line: Option<u32>,
     pub column: Option<u32>,
@@ -67,7 +70,7 @@ pub struct Step {
     /// The pending stores of each process, oldest first.
     #[serde(default)]
     pub buffers: Map<String, Json>,
-    /// The line of the next statement of each process that has one.
+    /// The line of the next statement of each process that has one in the program's own file.
     #[serde(default)]
     pub at: BTreeMap<String, u32>,
 }
@@ -121,7 +124,7 @@ impl Step {
     /// One step of a trace.
     pub fn new(program: &Program, source: &Source, taken: &TraceStep) -> Step {
         let process = program.process(taken.process);
-        let position = describe::step_position(source, process, &taken.step);
+        let location = describe::step_location(source, process, &taken.step);
         let (place, value) = match taken.step.effect {
             Effect::Flush(entry) => (Some(entry.place), Some(entry.value)),
             Effect::Store(place, value)
@@ -133,8 +136,9 @@ impl Step {
         let config = &taken.after.configs[taken.process.index()];
         Step {
             process: process.name.clone(),
-            line: position.map(|at| at.line),
-            column: position.map(|at| at.column),
+            file: location.and_then(|it| it.file).map(str::to_string),
+            line: location.map(|it| it.at.line),
+            column: location.map(|it| it.at.column),
             step: describe::step(program, source, process, &taken.step),
             flush: matches!(taken.step.effect, Effect::Flush(_)),
             place: place.map(|place| program.places[place.index()].name.clone()),
@@ -170,7 +174,9 @@ fn at(program: &Program, source: &Source, state: &Snapshot) -> BTreeMap<String, 
             At::Loc(at) => process.edges_from(at).next()?.1.span,
             At::Failed(failure) => failure.span,
         };
-        Some((process.name.clone(), source.position(span.start).line))
+        let location = source.location(span.start);
+        let own = location.file.is_none();
+        own.then(|| (process.name.clone(), location.at.line))
     });
     next.collect()
 }

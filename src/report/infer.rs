@@ -132,7 +132,7 @@ impl InferReport<'_> {
     pub fn place(&self, point: PointId) -> String {
         let point = &self.program.points[point.index()];
         let site = point.sites[0];
-        let line = self.source.position(site.statement.start).line;
+        let line = self.source.location(site.statement.start).line();
         let side = site.side;
         let text = describe::one_line(self.source, site.statement);
         let process = point.process.as_ref().map(|name| format!(" in {name}"));
@@ -167,7 +167,7 @@ impl InferReport<'_> {
             tool: env!("CARGO_PKG_VERSION").to_string(),
             command: Mode::Infer,
             program: self.source.name().to_string(),
-            source: Some(self.source.text().to_string()),
+            source: Some(self.source.main_text().to_string()),
             config: InferConfig {
                 model: semantics.model,
                 abstraction: self.found.abstraction.kind(),
@@ -259,7 +259,7 @@ impl InferReport<'_> {
         let fences = fences.map(|(index, (&id, &kind))| {
             let point = &self.program.points[id.index()];
             let site = point.sites[0];
-            let at = self.source.position(site.statement.start);
+            let location = self.source.location(site.statement.start);
             let mut fewer = placement.fences.clone();
             fewer.remove(&id);
             let program = self.program.fenced(&fewer);
@@ -271,8 +271,9 @@ impl InferReport<'_> {
                     .process
                     .clone()
                     .unwrap_or_else(|| self.template(id).to_string()),
-                line: at.line,
-                column: at.column,
+                file: location.file.map(str::to_string),
+                line: location.at.line,
+                column: location.at.column,
                 position: site.side,
                 text: describe::one_line(self.source, site.statement),
                 kind,
@@ -295,10 +296,11 @@ impl InferReport<'_> {
     }
 
     fn own_fence(&self, span: Span, kind: FenceKind) -> record::OwnFence {
-        let at = self.source.position(span.start);
+        let location = self.source.location(span.start);
         record::OwnFence {
-            line: at.line,
-            column: at.column,
+            file: location.file.map(str::to_string),
+            line: location.at.line,
+            column: location.at.column,
             text: describe::one_line(self.source, span),
             kind,
         }
@@ -307,7 +309,7 @@ impl InferReport<'_> {
     /// A variable of a formula in words.
     pub fn literal(&self, literal: Literal) -> String {
         let statement = |span: Span| {
-            let line = self.source.position(span.start).line;
+            let line = self.source.location(span.start).line();
             format!("line {line} '{}'", describe::one_line(self.source, span))
         };
         match literal {

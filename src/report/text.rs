@@ -65,12 +65,12 @@ pub fn trace(program: &Program, source: &Source, trace: &Trace, paint: Paint) ->
     ]);
     for (index, taken) in trace.steps.iter().enumerate() {
         let process = program.process(taken.process);
-        let position = describe::step_position(source, process, &taken.step);
+        let location = describe::step_location(source, process, &taken.step);
         let (memory, buffers) = state(&taken.after);
         rows.push([
             (index + 1).to_string(),
             process.name.clone(),
-            position.map_or(String::new(), |at| at.line.to_string()),
+            location.map_or(String::new(), |it| it.line()),
             describe::step(program, source, process, &taken.step),
             memory,
             buffers,
@@ -90,8 +90,8 @@ pub fn spins(program: &Program, source: &Source, spins: &[Spin]) -> String {
         };
         let _ = writeln!(out, "  then {} {halts}:", process.name);
         for (index, taken) in spin.steps.iter().enumerate() {
-            let position = describe::step_position(source, process, &taken.step);
-            let line = position.map_or(String::new(), |at| at.line.to_string());
+            let location = describe::step_location(source, process, &taken.step);
+            let line = location.map_or(String::new(), |it| it.line());
             let text = describe::step(program, source, process, &taken.step);
             let first = spin.begin.is_some_and(|begin| index == begin);
             let last = spin.begin.is_some() && index + 1 == spin.steps.len();
@@ -108,7 +108,7 @@ pub fn spins(program: &Program, source: &Source, spins: &[Spin]) -> String {
             let next = process.edges_from(at).next();
             let next = next.map(|(_, edge)| edge.span);
             if let Some(span) = next {
-                let line = source.position(span.start).line;
+                let line = source.location(span.start).line();
                 let text = describe::one_line(source, span);
                 let _ = writeln!(out, "      line {line}: {text}");
             }

@@ -70,11 +70,12 @@ impl VerifyReport<'_> {
                 None,
             ),
         };
-        let at = span.map(|span| self.source.position(span.start));
+        let location = span.map(|span| self.source.location(span.start));
         Some(Violation {
             text,
-            line: at.map(|at| at.line),
-            column: at.map(|at| at.column),
+            file: location.and_then(|it| it.file).map(str::to_string),
+            line: location.map(|it| it.at.line),
+            column: location.map(|it| it.at.column),
         })
     }
 
@@ -129,7 +130,7 @@ impl VerifyReport<'_> {
             tool: env!("CARGO_PKG_VERSION").to_string(),
             command: Mode::Verify,
             program: self.source.name().to_string(),
-            source: Some(self.source.text().to_string()),
+            source: Some(self.source.main_text().to_string()),
             config: VerifyConfig {
                 model: semantics.model,
                 abstraction: self.answer.abstraction.kind(),

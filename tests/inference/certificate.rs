@@ -293,7 +293,7 @@ fn every_point_has_a_name_of_its_own() {
                 let place = name.parse().expect("a name is a place");
                 let process = &program.points[index].process;
                 let own = |other: &FencePoint| other.process == *process;
-                let found = fences::find_in(&program, &source, place, own);
+                let found = fences::find_in(&program, &source, &place, own);
                 assert_eq!(found, Ok(point), "{} {name} {process:?}", source.name());
                 count += 1;
             }

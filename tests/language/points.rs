@@ -227,7 +227,7 @@ fn every_point_is_found_by_its_name() {
             let point = PointId(index as u32);
             let name = fences::name(&case.whole, &case.source, point);
             let place = name.parse().expect("a name is a place");
-            let found = fences::find(&case.whole, &case.source, place);
+            let found = fences::find(&case.whole, &case.source, &place);
             assert_eq!(found, Ok(point), "{name} in {}", case.source.name());
         }
     }

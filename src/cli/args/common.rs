@@ -1,5 +1,6 @@
 //! The options of every command that searches.
 
+use super::CArgs;
 use crate::import::{Format, trencher::Together};
 use crate::memory::Atomics;
 use clap::{Args, ColorChoice, ValueEnum};
@@ -8,7 +9,7 @@ use std::time::Duration;
 /// Options of every command that searches.
 #[derive(Debug, Args)]
 pub struct Common<F: ValueEnum + Send + Sync + 'static = OutputFormat> {
-    /// The language of the program [default: by the file's ending, .litmus, .rmm or .fen]
+    /// The language of the program [default: by the file's ending, .c, .litmus, .rmm or .fen]
     #[arg(long, value_name = "LANGUAGE")]
     pub from: Option<Format>,
     /// States of Trencher automata that must not be reached together, e.g. t0:q5,t1:q5; may
@@ -43,6 +44,8 @@ pub struct Common<F: ValueEnum + Send + Sync + 'static = OutputFormat> {
     /// No progress; warnings of what was not checked stay
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub c: CArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -100,7 +100,7 @@ impl Entries<'_> {
                 grouped(MOST_COST)
             ));
         }
-        let named = fences::find(self.program, self.source, place.parse()?)?;
+        let named = fences::find(self.program, self.source, &place.parse()?)?;
         let named = &self.program.points[named.index()];
         let points = self.program.points.iter().zip(&mut self.prices);
         for (point, price) in points {

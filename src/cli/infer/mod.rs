@@ -240,7 +240,7 @@ impl InferAnswer<'_> {
         sites.dedup();
         match self.input.format {
             Format::Fen => insert_fences(self.source, &sites),
-            _ => converted(self.input, &sites),
+            _ => converted(self.input, &sites).unwrap_or_default(),
         }
     }
 

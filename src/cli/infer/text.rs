@@ -182,7 +182,7 @@ impl InferAnswer<'_> {
             own => count(own as u64, "fence"),
         };
         let lines = removable.fences.keys().map(|span| {
-            let line = self.source.position(span.start).line;
+            let line = self.source.location(span.start).line();
             format!("line {line} '{}'", describe::one_line(self.source, *span))
         });
         let lines: Vec<String> = lines.collect();

@@ -18,7 +18,7 @@ use same_file::Handle;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 /// How the names of temporary files begin.
 pub const TEMPORARY: &str = ".fencesmith-";
@@ -40,6 +40,20 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
 /// Makes a folder and those around it.
 pub fn create_folder(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|error| Failure::file("create", path, &error))
+}
+
+/// A folder with these files, by their paths in it, which goes when it is dropped.
+pub fn temporary_folder(files: &[(&str, &str)]) -> Result<TempDir, Failure> {
+    let made = tempfile::Builder::new().prefix(TEMPORARY).tempdir();
+    let filled = made.and_then(|folder| {
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
+            fs::write(path, text)?;
+        }
+        Ok(folder)
+    });
+    filled.map_err(|error| Failure::file("create", &std::env::temp_dir(), &error))
 }
 
 /// Something other than a regular file: a device, a pipe, a folder.

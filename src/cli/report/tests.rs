@@ -51,7 +51,7 @@ fn sweep() -> Json {
     let finished = finished();
     let lines = |of: fn(&Finished) -> Json| finished.iter().map(of).collect::<Json>();
     let programs = vec![
-        ListedProgram::readable(NAME, TEXT),
+        ListedProgram::readable(&Source::new(NAME, TEXT)),
         ListedProgram::broken("none.fen", "error: no process"),
     ];
     json!({

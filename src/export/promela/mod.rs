@@ -332,7 +332,7 @@ impl<'p> Promela<'p> {
 
     /// A piece of the source as a comment.
     fn comment(&self, span: Span) -> String {
-        let line = self.source.position(span.start).line;
+        let line = self.source.location(span.start).line();
         let text = one_line(self.source, span);
         format!(
             "/* line {line}: {} */",

@@ -1,0 +1,7 @@
+#pragma once
+typedef unsigned long size_t;
+typedef long ptrdiff_t;
+typedef int wchar_t;
+#undef NULL
+#define NULL ((void *)0)
+#define offsetof(type, member) __builtin_offsetof(type, member)

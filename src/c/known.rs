@@ -1,0 +1,477 @@
+//! Functions that are known by name: atomic operations, assertions, and what has no effect on
+//! memory. Those about threads are in `threading`.
+
+use super::access::Order;
+use super::lowering::{Lowering, Read};
+use super::operand::{Lvalue, Operand, equal, truth};
+use super::types::{Number, Type};
+use crate::program::{Domain, Expr, FenceKind, Instr, LocalId, MachineOp, Update, Value};
+use lang_c::ast::{Expression, Identifier};
+use lang_c::span::{Node, Span as Piece};
+
+pub type Arguments<'a> = &'a [Node<Expression>];
+
+/// An operation on an atomic object that has a name.
+struct Fetch {
+    op: MachineOp,
+    /// It gives the old value, not the new one.
+    old: bool,
+    /// The position of the memory order, if it is given.
+    order: Option<usize>,
+}
+
+impl<'a> Lowering<'a> {
+    /// A call of a function that the program does not define.
+    pub fn known_call(
+        &mut self,
+        name: &str,
+        arguments: Arguments<'a>,
+        piece: Piece,
+    ) -> Read<Operand> {
+        if let Some(result) = self.atomic_call(name, arguments, piece)? {
+            return Ok(result);
+        }
+        if let Some(result) = self.threading_call(name, arguments, piece)? {
+            return Ok(result);
+        }
+        let span = self.span(piece);
+        match name {
+            "assert" | "__VERIFIER_assert" => {
+                let [condition] = self.exactly(arguments, piece)?;
+                let condition = self.truth_value(condition)?;
+                if condition.constant().is_none_or(|value| value == 0) {
+                    let fault = None;
+                    self.code.emit(Instr::Assert { condition, fault }, span);
+                }
+                Ok(Operand::nothing())
+            }
+            "abort" | "reach_error" | "__VERIFIER_error" | "__assert_fail"
+            | "__builtin_unreachable" | "__builtin_trap" => {
+                let condition = Expr::Const(0);
+                let fault = None;
+                self.code.emit(Instr::Assert { condition, fault }, span);
+                Ok(Operand::nothing())
+            }
+            "__VERIFIER_assume" | "assume_abort_if_not" | "__builtin_assume" => {
+                let [condition] = self.exactly(arguments, piece)?;
+                let condition = self.truth_value(condition)?;
+                let wanted = true;
+                self.code.emit(Instr::Guard { condition, wanted }, span);
+                Ok(Operand::nothing())
+            }
+            "exit" | "_exit" | "quick_exit" | "_Exit" => {
+                self.code.jump(self.code.exit, span);
+                Ok(Operand::nothing())
+            }
+            "__builtin_expect" => {
+                let [value, _] = self.exactly(arguments, piece)?;
+                self.value(value)
+            }
+            "__VERIFIER_nondet_bool" => Ok(self.choice(Number::BOOL, Domain::BOOL, span)),
+            _ if name.starts_with("__VERIFIER_nondet_") => self.nondeterministic(name, piece),
+            "malloc" | "calloc" | "aligned_alloc" | "realloc" => self.refuse(
+                piece,
+                "what is allocated must be known from what it is assigned to",
+                "assign the result to a pointer of its type, or cast it",
+            ),
+            "free" => {
+                let [pointer] = self.exactly(arguments, piece)?;
+                let pointer = self.value(pointer)?;
+                self.free(pointer, piece)
+            }
+            "memset" => self.fill(arguments, piece),
+            _ if is_silent(name) => {
+                for argument in arguments {
+                    if super::expr::changes(argument) {
+                        self.value(argument)?;
+                    }
+                }
+                Ok(Operand::int(0))
+            }
+            _ => self.refuse(
+                piece,
+                format!("'{name}' is not defined here"),
+                "define it in the program or in a header that it includes",
+            ),
+        }
+    }
+
+    /// Exactly so many arguments.
+    pub fn exactly<const N: usize>(
+        &self,
+        arguments: Arguments<'a>,
+        piece: Piece,
+    ) -> Read<[&'a Node<Expression>; N]> {
+        let all: Vec<&'a Node<Expression>> = arguments.iter().collect();
+        match all.try_into() {
+            Ok(all) => Ok(all),
+            Err(_) => self.error(piece, format!("{N} arguments are needed here")),
+        }
+    }
+
+    /// Any value of a range.
+    fn choice(&mut self, number: Number, range: Domain, span: crate::source::Span) -> Operand {
+        let local = self.code.temporary(number.domain());
+        let (low, high) = (Expr::Const(range.low), Expr::Const(range.high));
+        self.code.emit(Instr::Havoc { local, low, high }, span);
+        Operand::scalar(Type::Int(number), Expr::Atom(local))
+    }
+
+    fn nondeterministic(&mut self, name: &str, piece: Piece) -> Read<Operand> {
+        let number = match name.trim_start_matches("__VERIFIER_nondet_") {
+            "char" => Number::new(8, true),
+            "uchar" => Number::new(8, false),
+            "short" => Number::new(16, true),
+            "ushort" => Number::new(16, false),
+            "int" => Number::INT,
+            "uint" | "unsigned" | "unsigned_int" => Number::new(32, false),
+            "long" | "longlong" => Number::LONG,
+            "ulong" | "ulonglong" | "size_t" => Number::UNSIGNED_LONG,
+            _ => return self.refuse(piece, format!("'{name}' is not read"), "choose an integer"),
+        };
+        let Some((low, high)) = self.options.choice else {
+            return self.refuse(
+                piece,
+                "any value at all is too many to try",
+                "say which values there are: --choice 0..=3",
+            );
+        };
+        let domain = number.domain();
+        let range = Domain {
+            low: low.max(domain.low),
+            high: high.min(domain.high),
+        };
+        let span = self.span(piece);
+        Ok(self.choice(number, range, span))
+    }
+
+    /// `memset` of whole objects to zero.
+    fn fill(&mut self, arguments: Arguments<'a>, piece: Piece) -> Read<Operand> {
+        let [pointer, value, size] = self.exactly(arguments, piece)?;
+        let help = "store to each field";
+        if self.constant_or_none(value)? != Some(0) {
+            return self.refuse(piece, "memset is only read with the value 0", help);
+        }
+        let Some(size) = self.constant_or_none(size)? else {
+            return self.refuse(piece, "the size must be constant", help);
+        };
+        let pointer = self.value(pointer)?;
+        let object = self.follow(pointer.clone(), piece)?;
+        let bytes = self.structs.layout(&object.ty.ty).map(|(bytes, _)| bytes as Value);
+        let Some(bytes) = bytes.filter(|bytes| *bytes > 0 && size % bytes == 0) else {
+            return self.refuse(piece, "the size is not that of whole objects", help);
+        };
+        let span = self.span(piece);
+        for index in 0..size / bytes {
+            let at = self.moved(pointer.clone(), Operand::int(index), false, piece)?;
+            let object = self.follow(at, piece)?;
+            let leaves = self.structs.leaves(&object.ty);
+            for (offset, leaf) in leaves.into_iter().enumerate() {
+                let part = self.part(&object, offset as u32, leaf.ty);
+                self.store(&part, Expr::Const(0), Order::Relaxed, span);
+            }
+        }
+        Ok(pointer)
+    }
+
+    /// The memory order at a position among the arguments; the strongest if none is given.
+    fn order(&mut self, arguments: Arguments<'a>, at: Option<usize>) -> Read<Order> {
+        let Some(argument) = at.and_then(|at| arguments.get(at)) else {
+            return Ok(Order::SequentiallyConsistent);
+        };
+        let number = self.constant(argument)?;
+        match Order::numbered(number) {
+            Some(order) => Ok(order),
+            None => self.error(argument.span, "this is no memory order"),
+        }
+    }
+
+    /// The object that a pointer argument points to, which must be a scalar.
+    pub fn target(&mut self, argument: &'a Node<Expression>) -> Read<Lvalue> {
+        let pointer = self.value(argument)?;
+        let object = self.follow(pointer, argument.span)?;
+        self.scalar_of(object, argument.span)
+    }
+
+    /// The scalar that an object is or begins with.
+    pub fn scalar_of(&mut self, object: Lvalue, piece: Piece) -> Read<Lvalue> {
+        if object.ty.ty.is_scalar() {
+            return Ok(object);
+        }
+        match self.structs.leaves(&object.ty).into_iter().next() {
+            Some(leaf) if !matches!(object.ty.ty, Type::Void | Type::Function) => {
+                Ok(self.part(&object, 0, leaf.ty))
+            }
+            _ => self.error(piece, "a pointer to a number or pointer is needed here"),
+        }
+    }
+
+    /// An atomic operation of C11 or of GNU C, if the name is that of one.
+    fn atomic_call(
+        &mut self,
+        name: &str,
+        arguments: Arguments<'a>,
+        piece: Piece,
+    ) -> Read<Option<Operand>> {
+        let span = self.span(piece);
+        let explicit = name.ends_with("_explicit");
+        let plain = name.trim_end_matches("_explicit");
+        if let Some(fetch) = fetch(name) {
+            let object = match arguments.first() {
+                Some(pointer) => self.target(pointer)?,
+                None => return self.error(piece, "2 arguments are needed here"),
+            };
+            let Some(by) = arguments.get(1) else {
+                return self.error(piece, "2 arguments are needed here");
+            };
+            let by = self.value(by)?;
+            let order = self.order(arguments, fetch.order)?;
+            let (before, operand) = self.fetch(&object, fetch.op, by, order, piece)?;
+            let ty = object.ty.ty.clone();
+            let result = match fetch.old {
+                true => before,
+                false => self.combined(&ty, fetch.op, before, operand),
+            };
+            return Ok(Some(Operand::scalar(ty, result)));
+        }
+        let result = match (plain, arguments.len()) {
+            ("atomic_load" | "__atomic_load_n", 1 | 2) => {
+                self.order(arguments, Some(1))?;
+                let object = self.target(&arguments[0])?;
+                let value = self.load(&object, span);
+                Operand::scalar(object.ty.ty, value)
+            }
+            ("atomic_store" | "__atomic_store_n", 2 | 3) => {
+                let object = self.target(&arguments[0])?;
+                let value = self.value(&arguments[1])?;
+                let order = self.order(arguments, Some(2))?;
+                self.assign(&object, value, order, piece)?;
+                Operand::nothing()
+            }
+            ("atomic_init", 2) => {
+                let object = self.target(&arguments[0])?;
+                let value = self.value(&arguments[1])?;
+                self.assign(&object, value, Order::Relaxed, piece)?;
+                Operand::nothing()
+            }
+            ("atomic_exchange" | "__atomic_exchange_n", 2 | 3) => {
+                let order = self.order(arguments, Some(2))?;
+                self.exchange(&arguments[0], &arguments[1], order, piece)?
+            }
+            ("__sync_lock_test_and_set", 2) => {
+                // GNU C promises no more than acquire; machines do what they do for any update.
+                self.exchange(&arguments[0], &arguments[1], Order::Relaxed, piece)?
+            }
+            ("__sync_lock_release", 1) => {
+                let object = self.target(&arguments[0])?;
+                self.store(&object, Expr::Const(0), Order::Release, span);
+                Operand::nothing()
+            }
+            ("atomic_flag_test_and_set" | "__atomic_test_and_set", 1 | 2) => {
+                let order = self.order(arguments, Some(1))?;
+                let object = self.target(&arguments[0])?;
+                let one = Update::Swap(Expr::Const(1));
+                let old = self.update(&object, one, order, span);
+                Operand::scalar(Type::Int(Number::BOOL), truth(old))
+            }
+            ("atomic_flag_clear" | "__atomic_clear", 1 | 2) => {
+                let order = self.order(arguments, Some(1))?;
+                let object = self.target(&arguments[0])?;
+                self.store(&object, Expr::Const(0), order, span);
+                Operand::nothing()
+            }
+            ("atomic_compare_exchange_strong" | "atomic_compare_exchange_weak", 3 | 5) => {
+                let order = self.order(arguments, Some(3))?;
+                self.compare_exchange(arguments, 2, order, piece)?
+            }
+            ("__atomic_compare_exchange_n", 6) => {
+                let order = self.order(arguments, Some(4))?;
+                self.compare_exchange(arguments, 2, order, piece)?
+            }
+            ("__sync_bool_compare_and_swap" | "__sync_val_compare_and_swap", 3) => {
+                let object = self.target(&arguments[0])?;
+                let ty = object.ty.ty.clone();
+                let expected = self.value(&arguments[1])?;
+                let new = self.value(&arguments[2])?;
+                let expected = self.as_type(expected, &ty, piece)?;
+                let new = self.as_type(new, &ty, piece)?;
+                let swap = Update::CasOld {
+                    expected: expected.clone(),
+                    new,
+                };
+                let order = Order::SequentiallyConsistent;
+                let old = self.update(&object, swap, order, span);
+                match name == "__sync_val_compare_and_swap" {
+                    true => Operand::scalar(ty, old),
+                    false => Operand::scalar(Type::Int(Number::BOOL), equal(old, expected)),
+                }
+            }
+            ("atomic_thread_fence" | "__atomic_thread_fence", 1) => {
+                let order = self.order(arguments, Some(0))?;
+                match order {
+                    Order::Relaxed => {}
+                    Order::Release => {
+                        self.code.emit(Instr::Fence(FenceKind::StoreStore), span);
+                    }
+                    Order::SequentiallyConsistent => {
+                        self.code.emit(Instr::Fence(FenceKind::Full), span);
+                    }
+                }
+                Operand::nothing()
+            }
+            ("__sync_synchronize", 0) | ("_mm_mfence" | "__builtin_ia32_mfence", 0) => {
+                self.code.emit(Instr::Fence(FenceKind::Full), span);
+                Operand::nothing()
+            }
+            ("atomic_signal_fence" | "__atomic_signal_fence", 1) => Operand::nothing(),
+            ("atomic_is_lock_free" | "__atomic_is_lock_free", _) => Operand::int(1),
+            ("kill_dependency", 1) => self.value(&arguments[0])?,
+            _ if explicit || plain.starts_with("atomic_") || plain.starts_with("__atomic_") => {
+                let known = self.functions.contains_key(name);
+                if known {
+                    return Ok(None);
+                }
+                return self.refuse(
+                    piece,
+                    format!("'{name}' is not read with {} arguments", arguments.len()),
+                    "the operations of <stdatomic.h> and the __atomic_…_n builtins are",
+                );
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(result))
+    }
+
+    fn as_type(&mut self, value: Operand, ty: &Type, piece: Piece) -> Read<Expr<LocalId>> {
+        let value = self.converted(value, ty, piece)?;
+        self.scalar(value, piece)
+    }
+
+    fn exchange(
+        &mut self,
+        pointer: &'a Node<Expression>,
+        value: &'a Node<Expression>,
+        order: Order,
+        piece: Piece,
+    ) -> Read<Operand> {
+        let object = self.target(pointer)?;
+        let ty = object.ty.ty.clone();
+        let value = self.value(value)?;
+        let value = self.as_type(value, &ty, piece)?;
+        let span = self.span(piece);
+        let old = self.update(&object, Update::Swap(value), order, span);
+        Ok(Operand::scalar(ty, old))
+    }
+
+    /// Compare and exchange: the expected value becomes the one that was found.
+    fn compare_exchange(
+        &mut self,
+        arguments: Arguments<'a>,
+        new: usize,
+        order: Order,
+        piece: Piece,
+    ) -> Read<Operand> {
+        let span = self.span(piece);
+        let object = self.target(&arguments[0])?;
+        let ty = object.ty.ty.clone();
+        let expected = self.target(&arguments[1])?;
+        let new = self.value(&arguments[new])?;
+        let new = self.as_type(new, &ty, piece)?;
+        let wanted = self.load(&expected, span);
+        let swap = Update::CasOld {
+            expected: wanted.clone(),
+            new,
+        };
+        let old = self.update(&object, swap, order, span);
+        let success = self.code.temporary(Domain::BOOL);
+        self.code.assign(success, equal(old.clone(), wanted), span);
+        let result = Operand::scalar(Type::Int(Number::BOOL), Expr::Atom(success));
+        if let super::operand::Where::Locals { .. } = expected.at {
+            // Where it succeeds, this changes nothing.
+            self.store(&expected, old, Order::Relaxed, span);
+            return Ok(result);
+        }
+        let (failed, end) = (self.code.location(), self.code.location());
+        self.code.branch(Expr::Atom(success), end, failed, span);
+        self.code.at = failed;
+        self.store(&expected, old, Order::Relaxed, span);
+        self.code.pass_to(end, span);
+        Ok(result)
+    }
+}
+
+/// What an operation with this name does.
+fn fetch(name: &str) -> Option<Fetch> {
+    let operation = |word: &str| {
+        Some(match word {
+            "add" => MachineOp::WrappingAdd,
+            "sub" => MachineOp::WrappingSub,
+            "and" => MachineOp::BitAnd,
+            "or" => MachineOp::BitOr,
+            "xor" => MachineOp::BitXor,
+            _ => return None,
+        })
+    };
+    let made = |word: &str, old, order| {
+        let op = operation(word)?;
+        Some(Fetch { op, old, order })
+    };
+    if let Some(rest) = name.strip_prefix("atomic_fetch_") {
+        return match rest.strip_suffix("_explicit") {
+            Some(word) => made(word, true, Some(2)),
+            None => made(rest, true, None),
+        };
+    }
+    if let Some(word) = name.strip_prefix("__atomic_fetch_") {
+        return made(word, true, Some(2));
+    }
+    if let Some(word) = name.strip_prefix("__sync_fetch_and_") {
+        return made(word, true, None);
+    }
+    if let Some(rest) = name.strip_prefix("__atomic_") {
+        return made(rest.strip_suffix("_fetch")?, false, Some(2));
+    }
+    if let Some(rest) = name.strip_prefix("__sync_") {
+        return made(rest.strip_suffix("_and_fetch")?, false, None);
+    }
+    None
+}
+
+/// Functions without an effect on memory.
+fn is_silent(name: &str) -> bool {
+    matches!(
+        name,
+        "printf"
+            | "fprintf"
+            | "puts"
+            | "putchar"
+            | "fputs"
+            | "fflush"
+            | "perror"
+            | "srand"
+            | "sleep"
+            | "usleep"
+            | "nanosleep"
+            | "sched_yield"
+            | "pthread_yield"
+            | "thrd_yield"
+            | "thrd_sleep"
+            | "_mm_pause"
+            | "__builtin_ia32_pause"
+            | "cpu_relax"
+    )
+}
+
+/// Whether an expression is a name.
+pub fn name_of(expr: &Node<Expression>) -> Option<&Node<Identifier>> {
+    match &expr.node {
+        Expression::Identifier(name) => Some(name),
+        Expression::Cast(cast) => name_of(&cast.node.expression),
+        Expression::UnaryOperator(unary)
+            if unary.node.operator.node == lang_c::ast::UnaryOperator::Address =>
+        {
+            name_of(&unary.node.operand)
+        }
+        _ => None,
+    }
+}

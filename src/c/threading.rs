@@ -1,0 +1,380 @@
+//! Threads, locks and barriers, of pthreads and of C11.
+//!
+//! A lock is taken by an update and given back by a store behind a full fence. Waiting is
+//! spinning. Creating and joining a thread are full fences on both sides.
+
+use super::access::Order;
+use super::known::{Arguments, name_of};
+use super::lowering::{Creation, Lowering, Read};
+use super::objects::STRIDE;
+use super::operand::{Lvalue, Operand, binary, equal, machine};
+use super::types::{Number, Type};
+use crate::program::{
+    BinaryOp, Domain, Expr, FenceKind, Instr, LocalId, MachineOp, PlaceRef, Update, Value,
+};
+use lang_c::ast::Expression;
+use lang_c::span::{Node, Span as Piece};
+
+/// What a failed attempt gives: `EBUSY`, `thrd_busy`.
+const BUSY: Value = 16;
+const THRD_BUSY: Value = 1;
+
+impl<'a> Lowering<'a> {
+    pub fn threading_call(
+        &mut self,
+        name: &str,
+        arguments: Arguments<'a>,
+        piece: Piece,
+    ) -> Read<Option<Operand>> {
+        let span = self.span(piece);
+        let done = Ok(Some(Operand::int(0)));
+        match (name, arguments) {
+            ("pthread_create", [handle, _, function, argument]) => {
+                self.create(handle, function, Some(argument), piece)?;
+                done
+            }
+            ("thrd_create", [handle, function, argument]) => {
+                self.create(handle, function, Some(argument), piece)?;
+                done
+            }
+            ("pthread_join" | "thrd_join", [handle, result]) => {
+                if self.constant_or_none(result)? != Some(0) {
+                    return self.refuse(
+                        result.span,
+                        "the result of a thread is not read",
+                        "let the thread store it in a variable, and pass NULL here",
+                    );
+                }
+                let handle = self.value(handle)?;
+                self.join(handle, piece)?;
+                done
+            }
+            ("pthread_exit" | "thrd_exit", [_]) => {
+                let Some(root) = self.frames.first() else {
+                    return self.error(piece, "this is not in a function");
+                };
+                let end = root.returns;
+                self.code.jump(end, span);
+                done
+            }
+            ("pthread_detach" | "thrd_detach", [_]) => done,
+            (
+                "pthread_mutex_init" | "mtx_init" | "pthread_spin_init" | "pthread_rwlock_init",
+                [lock, ..],
+            ) => {
+                let lock = self.target(lock)?;
+                self.store(&lock, Expr::Const(0), Order::Relaxed, span);
+                done
+            }
+            (
+                "pthread_mutex_destroy" | "mtx_destroy" | "pthread_spin_destroy"
+                | "pthread_cond_destroy" | "cnd_destroy" | "pthread_cond_init" | "cnd_init"
+                | "pthread_attr_init" | "pthread_attr_destroy" | "pthread_barrier_destroy"
+                | "pthread_mutexattr_init" | "pthread_mutexattr_destroy"
+                | "pthread_rwlock_destroy" | "sem_destroy" | "pthread_cond_signal"
+                | "pthread_cond_broadcast" | "cnd_signal" | "cnd_broadcast",
+                _,
+            ) => done,
+            ("pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock", [lock]) => {
+                let lock = self.target(lock)?;
+                self.lock(&lock, span);
+                done
+            }
+            ("pthread_mutex_trylock" | "pthread_spin_trylock" | "mtx_trylock", [lock]) => {
+                let lock = self.target(lock)?;
+                let old = self.try_lock(&lock, span);
+                let busy = if name == "mtx_trylock" { THRD_BUSY } else { BUSY };
+                let result = Expr::Conditional(
+                    Box::new(old),
+                    Box::new(Expr::Const(busy)),
+                    Box::new(Expr::Const(0)),
+                );
+                Ok(Some(Operand::scalar(Type::INT, result)))
+            }
+            ("pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock", [lock]) => {
+                let lock = self.target(lock)?;
+                self.unlock(&lock, span);
+                done
+            }
+            // A wait may end at any time: it gives the lock back and takes it again.
+            ("pthread_cond_wait" | "cnd_wait", [_, lock]) => {
+                let lock = self.target(lock)?;
+                self.unlock(&lock, span);
+                self.lock(&lock, span);
+                done
+            }
+            ("pthread_barrier_init", [barrier, _, count]) => {
+                let barrier = self.target(barrier)?;
+                let count = self.value(count)?;
+                let count = self.converted(count, &Type::INT, piece)?;
+                let count = self.scalar(count, piece)?;
+                for (offset, value) in [(0, count), (1, Expr::Const(0)), (2, Expr::Const(0))] {
+                    let field = self.part(&barrier, offset, Type::INT.plain());
+                    self.store(&field, value, Order::Relaxed, span);
+                }
+                done
+            }
+            ("pthread_barrier_wait", [barrier]) => {
+                let barrier = self.target(barrier)?;
+                Ok(Some(self.barrier(&barrier, piece)))
+            }
+            ("sem_init", [semaphore, _, count]) => {
+                let semaphore = self.target(semaphore)?;
+                let count = self.value(count)?;
+                self.assign(&semaphore, count, Order::Relaxed, piece)?;
+                done
+            }
+            ("sem_post", [semaphore]) => {
+                let semaphore = self.target(semaphore)?;
+                let order = Order::SequentiallyConsistent;
+                let one = Operand::int(1);
+                self.fetch(&semaphore, MachineOp::WrappingAdd, one, order, piece)?;
+                done
+            }
+            ("sem_wait", [semaphore]) => {
+                let semaphore = self.target(semaphore)?;
+                self.semaphore_wait(&semaphore, span);
+                done
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn try_lock(&mut self, lock: &Lvalue, span: crate::source::Span) -> Expr<LocalId> {
+        let take = Update::CasOld {
+            expected: Expr::Const(0),
+            new: Expr::Const(1),
+        };
+        self.update(lock, take, Order::Relaxed, span)
+    }
+
+    fn lock(&mut self, lock: &Lvalue, span: crate::source::Span) {
+        let (head, end) = (self.code.location(), self.code.location());
+        self.code.pass_to(head, span);
+        let mark = self.code.mark();
+        let old = self.try_lock(lock, span);
+        self.code.branch(old, head, end, span);
+        self.code.release(mark);
+        self.code.at = end;
+    }
+
+    fn unlock(&mut self, lock: &Lvalue, span: crate::source::Span) {
+        self.implied_fence(span);
+        self.store(lock, Expr::Const(0), Order::Relaxed, span);
+    }
+
+    /// A full fence that is part of a call.
+    fn implied_fence(&mut self, span: crate::source::Span) {
+        self.ordered.insert(span);
+        self.code.emit(Instr::Fence(FenceKind::Full), span);
+    }
+
+    /// The last one to arrive lets the others go on, by changing the phase.
+    fn barrier(&mut self, barrier: &Lvalue, piece: Piece) -> Operand {
+        let span = self.span(piece);
+        let [count, arrived, phase] =
+            [0, 1, 2].map(|offset| self.part(barrier, offset, Type::INT.plain()));
+        let result = self.code.temporary(Number::INT.domain());
+        let before = self.load(&phase, span);
+        let count = self.load(&count, span);
+        let one = Update::Apply(
+            BinaryOp::Machine(MachineOp::WrappingAdd, Number::INT.int),
+            Expr::Const(1),
+        );
+        let order = Order::SequentiallyConsistent;
+        let old = self.update(&arrived, one, order, span);
+        let now = machine(MachineOp::WrappingAdd, Number::INT, old, Expr::Const(1));
+        let (last, wait, end) = (
+            self.code.location(),
+            self.code.location(),
+            self.code.location(),
+        );
+        self.code.branch(equal(now, count), last, wait, span);
+        self.code.at = last;
+        self.store(&arrived, Expr::Const(0), Order::Relaxed, span);
+        self.implied_fence(span);
+        let next = binary(BinaryOp::Sub, Expr::Const(1), before.clone());
+        self.store(&phase, next, order, span);
+        self.code.assign(result, Expr::Const(-1), span);
+        self.code.pass_to(end, span);
+        self.code.at = wait;
+        let mark = self.code.mark();
+        let seen = self.load(&phase, span);
+        let left = self.code.location();
+        self.code.branch(equal(seen, before), wait, left, span);
+        self.code.release(mark);
+        self.code.at = left;
+        self.code.assign(result, Expr::Const(0), span);
+        self.code.pass_to(end, span);
+        Operand::scalar(Type::INT, Expr::Atom(result))
+    }
+
+    fn semaphore_wait(&mut self, semaphore: &Lvalue, span: crate::source::Span) {
+        let (head, take, end) = (
+            self.code.location(),
+            self.code.location(),
+            self.code.location(),
+        );
+        self.code.pass_to(head, span);
+        let mark = self.code.mark();
+        let count = self.load(semaphore, span);
+        self.code.branch(count.clone(), take, head, span);
+        self.code.at = take;
+        let less = machine(MachineOp::WrappingSub, Number::INT, count.clone(), Expr::Const(1));
+        let swap = Update::CasOld {
+            expected: count.clone(),
+            new: less,
+        };
+        let old = self.update(semaphore, swap, Order::SequentiallyConsistent, span);
+        self.code.branch(equal(old, count), end, head, span);
+        self.code.release(mark);
+        self.code.at = end;
+    }
+
+    fn create(
+        &mut self,
+        handle: &'a Node<Expression>,
+        function: &'a Node<Expression>,
+        argument: Option<&'a Node<Expression>>,
+        piece: Piece,
+    ) -> Read<()> {
+        let span = self.span(piece);
+        if !self.is_main {
+            return self.refuse(
+                piece,
+                "only main may create threads",
+                "create all threads in main",
+            );
+        }
+        let named = name_of(function).map(|name| name.node.name.clone());
+        let Some(name) = named.filter(|name| self.functions.contains_key(name)) else {
+            return self.refuse(
+                function.span,
+                "a thread starts with a function of the program",
+                "name the function here",
+            );
+        };
+        let argument = match argument {
+            None => Expr::Const(0),
+            Some(argument) => {
+                let value = self.value(argument)?;
+                self.scalar(value, argument.span)?
+            }
+        };
+        let handle = self.target(handle)?;
+        let counter = match self.threads {
+            Some(counter) => counter,
+            None => {
+                let most = Domain {
+                    low: 0,
+                    high: Value::from(u8::MAX),
+                };
+                let counter = self.code.local("threads", most, 0);
+                self.threads = Some(counter);
+                counter
+            }
+        };
+        let next = binary(BinaryOp::Add, Expr::Atom(counter), Expr::Const(1));
+        let assign = Instr::Assign {
+            local: counter,
+            value: next,
+        };
+        let count = self.code.emit(assign, span);
+        let edge = self.code.emit(Instr::Skip, span);
+        self.creations.push(Creation {
+            edge,
+            count,
+            function: name,
+            argument,
+            span,
+        });
+        let number = Operand::scalar(Type::UNSIGNED_LONG, Expr::Atom(counter));
+        self.assign(&handle, number, Order::Relaxed, piece)?;
+        Ok(())
+    }
+
+    /// Waits until a thread has ended.
+    fn join(&mut self, handle: Operand, piece: Piece) -> Read<()> {
+        let span = self.span(piece);
+        self.found.joined = true;
+        let handle = self.scalar(handle, piece)?;
+        let ended = self.code.temporary(Domain::BOOL);
+        let Some(place) = self.end_place(handle) else {
+            return Ok(());
+        };
+        let load = Instr::Load {
+            local: ended,
+            place,
+        };
+        let wait = Instr::Guard {
+            condition: Expr::Atom(ended),
+            wanted: true,
+        };
+        self.ordered.insert(span);
+        let atomic = Instr::Atomic(vec![(load, span), (wait, span)]);
+        self.code.emit(atomic, span);
+        Ok(())
+    }
+
+    /// The place that says whether a thread has ended; threads are counted from 1.
+    fn end_place(&mut self, thread: Expr<LocalId>) -> Option<PlaceRef> {
+        let ends = self.ends?;
+        let base = self.objects.address(ends);
+        let targets = (0..Value::from(self.known.threads)).filter_map(|index| {
+            let (place, _) = self.objects.place(base + index * STRIDE)?;
+            Some((index + 1, place))
+        });
+        let targets: Vec<_> = targets.collect();
+        match thread.constant() {
+            Some(thread) => {
+                let found = targets.iter().find(|(number, _)| *number == thread)?;
+                Some(PlaceRef::Scalar(found.1))
+            }
+            None => Some(PlaceRef::Computed {
+                address: thread,
+                targets: targets.into(),
+            }),
+        }
+    }
+
+    /// What a thread does when it has ended.
+    pub fn end_thread(&mut self, number: u32, span: crate::source::Span) {
+        let place = self.end_place(Expr::Const(number.into()));
+        if let (Some(place), true) = (place, self.known.joined) {
+            let store = Instr::Store {
+                place,
+                value: Expr::Const(1),
+                label: crate::program::Label(0),
+            };
+            self.code.emit(Instr::Atomic(vec![(store, span)]), span);
+        }
+    }
+
+    /// Waits until a thread that is created later has been created.
+    pub fn await_creation(&mut self, number: u32, span: crate::source::Span) {
+        let Some(place) = self.start_place(number) else {
+            return;
+        };
+        let started = self.code.temporary(Domain::BOOL);
+        let load = Instr::Load {
+            local: started,
+            place,
+        };
+        let wait = Instr::Guard {
+            condition: Expr::Atom(started),
+            wanted: true,
+        };
+        let atomic = Instr::Atomic(vec![(load, span), (wait, span)]);
+        self.code.emit(atomic, span);
+    }
+
+    /// The place that says whether a thread has been created.
+    pub fn start_place(&self, number: u32) -> Option<PlaceRef> {
+        let base = self.objects.address(self.starts?);
+        let (place, _) = self
+            .objects
+            .place(base + Value::from(number.checked_sub(1)?) * STRIDE)?;
+        Some(PlaceRef::Scalar(place))
+    }
+}
+

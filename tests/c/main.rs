@@ -1,0 +1,3 @@
+//! Programs in C.
+
+mod positions;

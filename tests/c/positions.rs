@@ -1,0 +1,218 @@
+//! Every token of what the preprocessor prints is traced back to the place where it was typed.
+
+use fencesmith::c::positions::Preprocessed;
+use fencesmith::c::tokens::tokens;
+use fencesmith::source::Span;
+use fencesmith_testing::random::Random;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// What the system's preprocessor makes of a text.
+fn preprocess(text: &str) -> Preprocessed {
+    let mut cc = Command::new("cc")
+        .args(["-E", "-dD", "-nostdinc", "-x", "c", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("there is a C compiler");
+    let mut stdin = cc.stdin.take().expect("it is piped");
+    let typed = text.to_string();
+    let writer = std::thread::spawn(move || stdin.write_all(typed.as_bytes()));
+    let output = cc.wait_with_output().expect("it ends");
+    writer.join().expect("no panic").expect("it reads");
+    let printed = String::from_utf8(output.stdout).expect("it prints UTF-8");
+    Preprocessed::new(&printed, &[("<stdin>".to_string(), text.to_string())])
+}
+
+/// A text, and where its words were typed, each of which stands there once. Words within an
+/// invocation of a macro were typed as the invocation.
+#[derive(Default)]
+struct Typed {
+    text: String,
+    words: Vec<Word>,
+    /// With the number of arguments of those that are invoked like functions.
+    macros: Vec<(String, Option<usize>)>,
+}
+
+struct Word {
+    text: String,
+    span: Span,
+    in_invocation: bool,
+}
+
+impl Typed {
+    fn word(&mut self, random: &mut Random) {
+        let text = format!("w{}_", self.words.len());
+        let start = self.text.len();
+        match random.chance(8) {
+            true => self.text.push_str(&text.replace('w', "w\\\n")),
+            false => self.text.push_str(&text),
+        }
+        self.words.push(Word {
+            text,
+            span: Span::new(start, self.text.len()),
+            in_invocation: false,
+        });
+    }
+
+    /// What stands between two tokens.
+    fn blank(&mut self, random: &mut Random) {
+        let blanks = [
+            " ",
+            " ",
+            " ",
+            "\t",
+            "\n",
+            "\n    ",
+            "/* é '\" */",
+            " /* a\n * b */ ",
+            "// don't\n",
+            " \\\n ",
+            "\n\n",
+            " /**/ ",
+            "\n\n\n\n\n\n\n\n\n\n\n\n",
+        ];
+        self.text.push_str(random.pick(&blanks));
+    }
+
+    /// Lines of their own that print nothing; those of macros only if they are wanted.
+    fn directive(&mut self, random: &mut Random, macros: bool) {
+        self.text.push('\n');
+        let name = format!("M{}", self.macros.len());
+        let known = match self.macros.get(random.below(self.macros.len() + 1)) {
+            Some((name, Some(_))) => format!("{name}(1, (2, 3))"),
+            Some((name, None)) => name.clone(),
+            None => "other".to_string(),
+        };
+        let text = &mut self.text;
+        let written = match random.below(if macros { 8 } else { 2 }) {
+            0 => writeln!(text, "#if 0\nw0_ w1_ don't # else (\n#endif"),
+            1 => writeln!(text, "#ifdef NOTHING\nw0_; M0(\n#else\n#endif"),
+            2 => {
+                self.macros.push((name.clone(), None));
+                writeln!(text, "# define {name} ({known}) + {known}; // no")
+            }
+            3 => {
+                self.macros.push((name.clone(), None));
+                writeln!(text, "#define {name}")
+            }
+            4 | 5 => {
+                let bodies = ["do { a b; } while (0)", "a ## 1 + (b)", "b - #a", ""];
+                let body = random.pick(&bodies);
+                self.macros.push((name.clone(), Some(2)));
+                writeln!(text, "#define {name}(a, b) \\\n {body} {known}")
+            }
+            6 => {
+                self.macros.push((name.clone(), Some(1 + random.below(3))));
+                writeln!(text, "#define {name}(a, ...) f(a, ## __VA_ARGS__)")
+            }
+            _ => match self.macros.pop() {
+                Some((name, _)) => writeln!(text, "#undef {name} /* gone\n*/"),
+                None => Ok(()),
+            },
+        };
+        written.expect("texts can be written to");
+    }
+
+    /// A word, another token, or an invocation.
+    fn piece(&mut self, random: &mut Random, depth: usize) {
+        let others = [
+            ";",
+            "+",
+            "(",
+            ")",
+            "\"a\\\"b /*\"",
+            "'x'",
+            "1.e+3",
+            "->",
+            "{",
+            "<<=",
+        ];
+        let invoked = self
+            .macros
+            .get(random.below(2 * self.macros.len()))
+            .cloned();
+        match invoked {
+            Some((name, arguments)) => {
+                let (start, first) = (self.text.len(), self.words.len());
+                self.text.push_str(&name);
+                for argument in 0..arguments.unwrap_or(0) {
+                    self.text.push(if argument == 0 { '(' } else { ',' });
+                    self.blank(random);
+                    self.word(random);
+                    self.blank(random);
+                    if depth < 3 && random.chance(30) {
+                        self.piece(random, depth + 1);
+                    }
+                }
+                self.text
+                    .push_str(if arguments.is_some() { ")" } else { "" });
+                let span = Span::new(start, self.text.len());
+                for word in &mut self.words[first..] {
+                    word.span = span;
+                    word.in_invocation = true;
+                }
+            }
+            None if depth == 0 && random.chance(40) => self.text.push_str(random.pick(&others)),
+            None => self.word(random),
+        }
+    }
+
+    fn random(seed: u64, macros: bool) -> Typed {
+        let random = &mut Random(seed);
+        let mut typed = Typed::default();
+        for _ in 0..400 {
+            match random.chance(6) {
+                true => typed.directive(random, macros),
+                false => typed.piece(random, 0),
+            }
+            typed.blank(random);
+        }
+        typed.text.push('\n');
+        typed
+    }
+}
+
+fn words_are_found(seed: u64, macros: bool) {
+    let typed = Typed::random(seed, macros);
+    let preprocessed = preprocess(&typed.text);
+    let words: HashMap<&str, &Word> = typed.words.iter().map(|w| (&w.text[..], w)).collect();
+    let mut printed = 0;
+    for token in tokens(preprocessed.text()) {
+        let located = preprocessed.locate(token.span);
+        assert!(!preprocessed.in_system_header(token.span.start));
+        let Some(word) = words.get(&*token.text) else {
+            assert!(
+                macros || located.is_exact(),
+                "seed {seed}: {token:?}\n{}",
+                typed.text
+            );
+            continue;
+        };
+        let context = || format!("seed {seed}: {token:?}: {located:?}\n{}", typed.text);
+        assert_eq!(located.span, word.span, "{}", context());
+        if !word.in_invocation {
+            printed += 1;
+            assert!(located.is_exact(), "{}", context());
+        }
+    }
+    let outside = typed.words.iter().filter(|word| !word.in_invocation);
+    assert_eq!(printed, outside.count(), "seed {seed}");
+}
+
+#[test]
+fn without_macros_every_token_is_where_it_was_typed() {
+    for seed in 0..40 {
+        words_are_found(seed, false);
+    }
+}
+
+#[test]
+fn words_outside_of_invocations_are_where_they_were_typed() {
+    for seed in 0..80 {
+        words_are_found(seed, true);
+    }
+}
