@@ -115,11 +115,8 @@ impl<'a> Lowering<'a> {
                 for at in offsets.iter() {
                     let here = equal(offset.clone(), Expr::Const(*at));
                     let same = Expr::Atom(local(*at));
-                    let chosen = Expr::Conditional(
-                        Box::new(here),
-                        Box::new(value.clone()),
-                        Box::new(same),
-                    );
+                    let chosen =
+                        Expr::Conditional(Box::new(here), Box::new(value.clone()), Box::new(same));
                     self.code.assign(local(*at), chosen, span);
                 }
             }

@@ -123,11 +123,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The type that a function returns: what its declarator makes of the type before it.
-    fn returned(
-        &mut self,
-        base: Qualified,
-        declarator: &'a Node<Declarator>,
-    ) -> Read<Qualified> {
+    fn returned(&mut self, base: Qualified, declarator: &'a Node<Declarator>) -> Read<Qualified> {
         let mut ty = base;
         for derived in &declarator.node.derived {
             if let DerivedDeclarator::Pointer(_) = derived.node {
@@ -146,7 +142,9 @@ impl<'a> Lowering<'a> {
     ) -> Read<()> {
         let mut declared = Vec::new();
         for parameter in parameters {
-            let base = self.specified(parameter.span, &parameter.node.specifiers)?.ty;
+            let base = self
+                .specified(parameter.span, &parameter.node.specifiers)?
+                .ty;
             let (name, ty) = match &parameter.node.declarator {
                 Some(declarator) => self.declarator(base, declarator)?,
                 None => (None, base),

@@ -132,7 +132,9 @@ impl<'a> Lowering<'a> {
     fn words_type(&self, piece: Piece, words: Words) -> Read<Qualified> {
         let signed = words.unsigned == 0;
         let ty = match &words {
-            Words { other: Some(ty), .. } => {
+            Words {
+                other: Some(ty), ..
+            } => {
                 return Ok(Qualified {
                     ty: ty.ty.clone(),
                     atomic: ty.atomic || words.atomic,
@@ -144,9 +146,12 @@ impl<'a> Lowering<'a> {
             Words { char: 1.., .. } => Type::Int(Number::new(8, signed)),
             Words { short: 1.., .. } => Type::Int(Number::new(16, signed)),
             Words { long: 1.., .. } => Type::Int(Number::new(64, signed)),
-            Words { int, signed: s, unsigned, .. } if int + s + unsigned > 0 => {
-                Type::Int(Number::new(32, signed))
-            }
+            Words {
+                int,
+                signed: s,
+                unsigned,
+                ..
+            } if int + s + unsigned > 0 => Type::Int(Number::new(32, signed)),
             _ => return self.error(piece, "a type is missing here"),
         };
         Ok(Qualified {
@@ -173,7 +178,10 @@ impl<'a> Lowering<'a> {
         let mut ty = base;
         let derived = &declarator.node.derived;
         let is_pointer = |d: &&Node<DerivedDeclarator>| {
-            matches!(d.node, DerivedDeclarator::Pointer(_) | DerivedDeclarator::Block(_))
+            matches!(
+                d.node,
+                DerivedDeclarator::Pointer(_) | DerivedDeclarator::Block(_)
+            )
         };
         for pointer in derived.iter().filter(is_pointer) {
             let mut atomic = false;
@@ -236,7 +244,11 @@ impl<'a> Lowering<'a> {
         let tag = node.identifier.as_ref().map(|tag| tag.node.name.as_str());
         let Some(fields) = &node.declarations else {
             let tag = tag.expect("a structure has a tag or fields");
-            let known = self.scopes.iter().rev().find_map(|scope| scope.tags.get(tag));
+            let known = self
+                .scopes
+                .iter()
+                .rev()
+                .find_map(|scope| scope.tags.get(tag));
             return Ok(match known {
                 Some(Tag::Struct(id)) => *id,
                 _ => self.new_struct(tag, declared.span.start),
@@ -406,7 +418,10 @@ impl<'a> Lowering<'a> {
                 {
                     Some(variable.storage)
                 }
-                _ => self.statics.get(&name.span.start).map(|id| Storage::Memory(*id)),
+                _ => self
+                    .statics
+                    .get(&name.span.start)
+                    .map(|id| Storage::Memory(*id)),
             };
             let fresh = again.is_none();
             let storage = match again {

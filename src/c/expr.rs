@@ -39,7 +39,10 @@ impl<'a> Lowering<'a> {
             Expression::AlignOf(ty) => {
                 let ty = self.type_name(&ty.node.0)?;
                 let align = self.structs.layout(&ty.ty).map_or(1, |(_, align)| align);
-                Ok(Operand::scalar(Type::UNSIGNED_LONG, Expr::Const(align as Value)))
+                Ok(Operand::scalar(
+                    Type::UNSIGNED_LONG,
+                    Expr::Const(align as Value),
+                ))
             }
             Expression::UnaryOperator(unary) => self.unary(&unary.node, expr),
             Expression::Cast(cast) => {
@@ -57,12 +60,16 @@ impl<'a> Lowering<'a> {
                 Ok(last)
             }
             Expression::Statement(body) => self.statement_value(body),
-            Expression::GenericSelection(_) => {
-                self.refuse(piece, "_Generic is not read", "call the function that is meant")
-            }
-            Expression::OffsetOf(_) => {
-                self.refuse(piece, "offsetof is not read", "use a pointer to the structure")
-            }
+            Expression::GenericSelection(_) => self.refuse(
+                piece,
+                "_Generic is not read",
+                "call the function that is meant",
+            ),
+            Expression::OffsetOf(_) => self.refuse(
+                piece,
+                "offsetof is not read",
+                "use a pointer to the structure",
+            ),
             Expression::VaArg(_) => {
                 self.refuse(piece, "variadic functions are not read", "pass an array")
             }
@@ -73,7 +80,10 @@ impl<'a> Lowering<'a> {
         let Some((size, _)) = self.structs.layout(ty) else {
             return self.error(piece, "the size of this type is not known here");
         };
-        Ok(Operand::scalar(Type::UNSIGNED_LONG, Expr::Const(size as Value)))
+        Ok(Operand::scalar(
+            Type::UNSIGNED_LONG,
+            Expr::Const(size as Value),
+        ))
     }
 
     /// The type of an expression, which is not evaluated; arrays stay arrays.
@@ -140,7 +150,10 @@ impl<'a> Lowering<'a> {
                 };
                 let (bits, signed) = candidates.into_iter().find(fits).unwrap_or((64, false));
                 let number = Number::new(bits, signed);
-                Ok(Operand::scalar(Type::Int(number), Expr::Const(value as Value)))
+                Ok(Operand::scalar(
+                    Type::Int(number),
+                    Expr::Const(value as Value),
+                ))
             }
             Constant::Character(text) => match character(text) {
                 Some(value) => Ok(Operand::int(value)),
@@ -228,7 +241,10 @@ impl<'a> Lowering<'a> {
                 };
                 let Some((offset, ty)) = field else {
                     let ty = self.structs.name(&whole.ty.ty);
-                    return self.error(member.identifier.span, format!("'{ty}' has no field '{name}'"));
+                    return self.error(
+                        member.identifier.span,
+                        format!("'{ty}' has no field '{name}'"),
+                    );
                 };
                 Ok(self.part(&whole, offset, ty))
             }
@@ -663,7 +679,12 @@ impl<'a> Lowering<'a> {
         }
         let wide = a.common(b);
         let (left, right) = (convert(left, a, wide), convert(right, b, wide));
-        let calculated = |op| (Type::Int(wide), machine(op, wide, left.clone(), right.clone()));
+        let calculated = |op| {
+            (
+                Type::Int(wide),
+                machine(op, wide, left.clone(), right.clone()),
+            )
+        };
         let (ty, value) = match op {
             BinaryOperator::Multiply => calculated(MachineOp::Mul),
             BinaryOperator::Divide => calculated(MachineOp::Div),

@@ -73,7 +73,10 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
-        let layout = self.structs.layout(&element.ty).map(|(bytes, _)| bytes as Value);
+        let layout = self
+            .structs
+            .layout(&element.ty)
+            .map(|(bytes, _)| bytes as Value);
         let each = layout.filter(|each| *each > 0 && bytes > 0 && bytes % each == 0);
         let Some(each) = each.filter(|_| element.ty != Type::Void) else {
             return self.refuse(
@@ -90,7 +93,11 @@ impl<'a> Lowering<'a> {
             }
         };
         self.places(piece, &content.ty)?;
-        let count = if self.repeated > 0 { self.options.heap } else { 1 };
+        let count = if self.repeated > 0 {
+            self.options.heap
+        } else {
+            1
+        };
         let what = match &element.ty {
             Type::Struct(id) => self.structs.get(*id).name.clone(),
             _ => "block".to_string(),
@@ -218,7 +225,8 @@ impl<'a> Lowering<'a> {
             self.code.at = next;
             passed_by = later.or(passed_by);
         }
-        self.code.require(Expr::Const(0), Fault::HeapExhausted, span);
+        self.code
+            .require(Expr::Const(0), Fault::HeapExhausted, span);
         self.code.at = found;
         Expr::Atom(address)
     }
@@ -320,7 +328,12 @@ impl<'a> Lowering<'a> {
         targets.sort_unstable();
         targets.dedup();
         let mask = Expr::Const(-SPACING);
-        let base = machine(MachineOp::BitAnd, Number::UNSIGNED_LONG, address.clone(), mask);
+        let base = machine(
+            MachineOp::BitAnd,
+            Number::UNSIGNED_LONG,
+            address.clone(),
+            mask,
+        );
         let place = match base.constant() {
             Some(base) => match targets.iter().find(|(address, _)| *address == base) {
                 Some((_, place)) => PlaceRef::Scalar(*place),

@@ -75,7 +75,9 @@ impl<'a> Lowering<'a> {
                 for designator in rest {
                     let Some(inner) = &part else { break };
                     let at = self.designated(inner, designator)?;
-                    part = self.members(inner).and_then(|inside| inside.get(at).cloned());
+                    part = self
+                        .members(inner)
+                        .and_then(|inside| inside.get(at).cloned());
                 }
                 target = part;
             }
@@ -245,10 +247,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The value of `({ … })`: that of its last statement.
-    pub fn statement_value(
-        &mut self,
-        body: &'a Node<Statement>,
-    ) -> Read<super::operand::Operand> {
+    pub fn statement_value(&mut self, body: &'a Node<Statement>) -> Read<super::operand::Operand> {
         let Statement::Compound(items) = &body.node else {
             return self.error(body.span, "a block is needed here");
         };

@@ -45,8 +45,12 @@ impl<'a> Lowering<'a> {
                 }
                 Ok(Operand::nothing())
             }
-            "abort" | "reach_error" | "__VERIFIER_error" | "__assert_fail"
-            | "__builtin_unreachable" | "__builtin_trap" => {
+            "abort"
+            | "reach_error"
+            | "__VERIFIER_error"
+            | "__assert_fail"
+            | "__builtin_unreachable"
+            | "__builtin_trap" => {
                 let condition = Expr::Const(0);
                 let fault = None;
                 self.code.emit(Instr::Assert { condition, fault }, span);
@@ -157,7 +161,10 @@ impl<'a> Lowering<'a> {
         };
         let pointer = self.value(pointer)?;
         let object = self.follow(pointer.clone(), piece)?;
-        let bytes = self.structs.layout(&object.ty.ty).map(|(bytes, _)| bytes as Value);
+        let bytes = self
+            .structs
+            .layout(&object.ty.ty)
+            .map(|(bytes, _)| bytes as Value);
         let Some(bytes) = bytes.filter(|bytes| *bytes > 0 && size % bytes == 0) else {
             return self.refuse(piece, "the size is not that of whole objects", help);
         };

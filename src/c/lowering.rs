@@ -235,18 +235,30 @@ impl<'a> Lowering<'a> {
     /// The addresses of all objects of a type that pointers may point to.
     pub fn addressed_objects(&self, ty: &Type) -> Rc<Vec<Value>> {
         let class = class(&self.structs, ty);
-        Rc::new(self.known.addressed.get(&class).cloned().unwrap_or_default())
+        Rc::new(
+            self.known
+                .addressed
+                .get(&class)
+                .cloned()
+                .unwrap_or_default(),
+        )
     }
 
     /// Remembers that pointers may point into the objects at some addresses.
     pub fn address_taken(&mut self, region: &[Value]) {
-        let objects = region.iter().filter_map(|address| self.objects.at(*address));
+        let objects = region
+            .iter()
+            .filter_map(|address| self.objects.at(*address));
         self.addressed.extend(objects);
     }
 
     /// Sums up what this reading has found out for the next one.
     pub fn conclude(&mut self) {
-        self.found.blocks = self.blocks.iter().map(|id| self.objects.address(*id)).collect();
+        self.found.blocks = self
+            .blocks
+            .iter()
+            .map(|id| self.objects.address(*id))
+            .collect();
         for id in &self.addressed {
             let base = self.objects.address(*id);
             let object = self.objects.get(*id);

@@ -70,7 +70,9 @@ pub fn compile(text: &Preprocessed, options: &Options) -> Result<Program, Vec<Di
     let compiled = std::thread::scope(|scope| {
         let work = || parse(text).and_then(|unit| lower(text, &unit, options));
         let thread = std::thread::Builder::new().stack_size(STACK);
-        let thread = thread.spawn_scoped(scope, work).expect("a thread can be started");
+        let thread = thread
+            .spawn_scoped(scope, work)
+            .expect("a thread can be started");
         thread.join()
     });
     match compiled {
@@ -89,7 +91,9 @@ fn parse(text: &Preprocessed) -> Result<TranslationUnit, Vec<Diagnostic>> {
         Ok(parsed) => Ok(parsed.unit),
         Err(error) => {
             let at = error.offset.min(text.text().len());
-            let span = text.locate(Span::new(at, (at + 1).min(text.text().len()))).span;
+            let span = text
+                .locate(Span::new(at, (at + 1).min(text.text().len())))
+                .span;
             let mut expected: Vec<&str> = error.expected.into_iter().collect();
             expected.sort_unstable();
             let mut diagnostic = Diagnostic::error(span, "this is not C as it is read here");
@@ -116,5 +120,8 @@ fn lower(
         known = found;
     }
     let span = Span::new(0, 0);
-    Err(vec![Diagnostic::error(span, "this program is too intricate to be read")])
+    Err(vec![Diagnostic::error(
+        span,
+        "this program is too intricate to be read",
+    )])
 }

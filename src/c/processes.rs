@@ -188,13 +188,16 @@ impl<'a> Lowering<'a> {
         if self.known.threads > 0 {
             let flags = Type::Array(Rc::new(flag()), self.known.threads).plain();
             let mut add = |name: &str, ty: &Qualified| {
-                self.objects.add(name.to_string(), ty.clone(), &self.structs)
+                self.objects
+                    .add(name.to_string(), ty.clone(), &self.structs)
             };
             self.starts = Some(add("created", &flags));
             self.ends = Some(add("ended", &flags));
         }
         if self.known.freed {
-            let id = self.objects.add("lasting".to_string(), flag(), &self.structs);
+            let id = self
+                .objects
+                .add("lasting".to_string(), flag(), &self.structs);
             let address = self.objects.address(id);
             self.objects.initialise(address, 1);
             self.lasting = Some(id);
@@ -477,7 +480,11 @@ fn number_points(program: &mut Program, sites: Vec<Vec<Vec<FenceSite>>>) {
     for (_, sites) in order {
         program.points.extend(points.remove(&sites));
     }
-    let known: BTreeSet<FenceSite> = program.points.iter().flat_map(|p| p.sites.clone()).collect();
+    let known: BTreeSet<FenceSite> = program
+        .points
+        .iter()
+        .flat_map(|p| p.sites.clone())
+        .collect();
     program.unreachable.retain(|site| !known.contains(site));
     program.unreachable.sort();
     program.unreachable.dedup();
@@ -513,7 +520,9 @@ fn renumber(instr: &mut Instr, number: &[PlaceId]) {
                 PlaceRef::Scalar(place) => *place = number[place.index()],
                 PlaceRef::Cell { first, .. } => *first = number[first.index()],
                 PlaceRef::Computed { targets, .. } => {
-                    let moved = targets.iter().map(|(at, place)| (*at, number[place.index()]));
+                    let moved = targets
+                        .iter()
+                        .map(|(at, place)| (*at, number[place.index()]));
                     *targets = moved.collect();
                 }
             }

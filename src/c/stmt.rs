@@ -278,11 +278,8 @@ impl<'a> Lowering<'a> {
                     super::operand::binary(crate::program::BinaryOp::And, above, below)
                 }
             };
-            others = super::operand::binary(
-                crate::program::BinaryOp::And,
-                others,
-                not(matches.clone()),
-            );
+            others =
+                super::operand::binary(crate::program::BinaryOp::And, others, not(matches.clone()));
             self.dispatch(from, here, matches, span);
         }
         self.dispatch(from, default.unwrap_or(end), others, span);

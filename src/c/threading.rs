@@ -67,12 +67,24 @@ impl<'a> Lowering<'a> {
                 done
             }
             (
-                "pthread_mutex_destroy" | "mtx_destroy" | "pthread_spin_destroy"
-                | "pthread_cond_destroy" | "cnd_destroy" | "pthread_cond_init" | "cnd_init"
-                | "pthread_attr_init" | "pthread_attr_destroy" | "pthread_barrier_destroy"
-                | "pthread_mutexattr_init" | "pthread_mutexattr_destroy"
-                | "pthread_rwlock_destroy" | "sem_destroy" | "pthread_cond_signal"
-                | "pthread_cond_broadcast" | "cnd_signal" | "cnd_broadcast",
+                "pthread_mutex_destroy"
+                | "mtx_destroy"
+                | "pthread_spin_destroy"
+                | "pthread_cond_destroy"
+                | "cnd_destroy"
+                | "pthread_cond_init"
+                | "cnd_init"
+                | "pthread_attr_init"
+                | "pthread_attr_destroy"
+                | "pthread_barrier_destroy"
+                | "pthread_mutexattr_init"
+                | "pthread_mutexattr_destroy"
+                | "pthread_rwlock_destroy"
+                | "sem_destroy"
+                | "pthread_cond_signal"
+                | "pthread_cond_broadcast"
+                | "cnd_signal"
+                | "cnd_broadcast",
                 _,
             ) => done,
             ("pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock", [lock]) => {
@@ -83,7 +95,11 @@ impl<'a> Lowering<'a> {
             ("pthread_mutex_trylock" | "pthread_spin_trylock" | "mtx_trylock", [lock]) => {
                 let lock = self.target(lock)?;
                 let old = self.try_lock(&lock, span);
-                let busy = if name == "mtx_trylock" { THRD_BUSY } else { BUSY };
+                let busy = if name == "mtx_trylock" {
+                    THRD_BUSY
+                } else {
+                    BUSY
+                };
                 let result = Expr::Conditional(
                     Box::new(old),
                     Box::new(Expr::Const(busy)),
@@ -220,7 +236,12 @@ impl<'a> Lowering<'a> {
         let count = self.load(semaphore, span);
         self.code.branch(count.clone(), take, head, span);
         self.code.at = take;
-        let less = machine(MachineOp::WrappingSub, Number::INT, count.clone(), Expr::Const(1));
+        let less = machine(
+            MachineOp::WrappingSub,
+            Number::INT,
+            count.clone(),
+            Expr::Const(1),
+        );
         let swap = Update::CasOld {
             expected: count.clone(),
             new: less,
@@ -377,4 +398,3 @@ impl<'a> Lowering<'a> {
         Some(PlaceRef::Scalar(place))
     }
 }
-

@@ -220,14 +220,16 @@ impl Structs {
     /// A field and the number of scalars before it, looked for in nameless structures as well.
     pub fn field(&self, id: StructId, name: &str) -> Option<(u32, Qualified)> {
         let fields = self.get(id).fields.as_ref()?;
-        fields.iter().find_map(|field| match (&field.name, &field.ty.ty) {
-            (Some(own), _) => (own == name).then(|| (field.offset, field.ty.clone())),
-            (None, Type::Struct(inner)) => {
-                let (offset, ty) = self.field(*inner, name)?;
-                Some((field.offset + offset, ty))
-            }
-            (None, _) => None,
-        })
+        fields
+            .iter()
+            .find_map(|field| match (&field.name, &field.ty.ty) {
+                (Some(own), _) => (own == name).then(|| (field.offset, field.ty.clone())),
+                (None, Type::Struct(inner)) => {
+                    let (offset, ty) = self.field(*inner, name)?;
+                    Some((field.offset + offset, ty))
+                }
+                (None, _) => None,
+            })
     }
 
     /// Calls `visit` on every object inside one of a type, itself included, with the number of

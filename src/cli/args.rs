@@ -7,7 +7,7 @@ mod formats;
 mod infer;
 
 pub use c::CArgs;
-pub use common::{Common, OutputFormat};
+pub use common::{AnswerFormat, Common, OutputFormat};
 pub use experiment::{CellArgs, Compare, CompareFormat, Report, Sweep, SweepFormat};
 pub use formats::{Convert, Litmus, TargetName};
 pub use infer::{Infer, KindsName};
@@ -70,15 +70,19 @@ pub enum Command {
         /// The shell to print it for
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page, of one command if it is named
+    Man {
+        /// The command
+        command: Option<String>,
+    },
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct Verify {
-    /// The program; `-` is standard input
-    pub file: PathBuf,
+    /// Programs, and folders of them; `-` is standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
     /// Memory models to answer for
     #[arg(
         long,
@@ -129,7 +133,7 @@ pub struct Verify {
     #[arg(long, value_delimiter = ',', value_name = "LINE:COL")]
     pub fence: Vec<FencePlace>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: Common<AnswerFormat>,
 }
 
 #[derive(Debug, Args)]
@@ -196,9 +200,10 @@ impl Arguments {
             Command::Convert(convert) => convert.common.color,
             Command::Sweep(sweep) => sweep.cells.common.color,
             Command::Compare(compare) => compare.cells.common.color,
-            Command::Report(_) | Command::Schema | Command::Completions { .. } | Command::Man => {
-                ColorChoice::Auto
-            }
+            Command::Report(_)
+            | Command::Schema
+            | Command::Completions { .. }
+            | Command::Man { .. } => ColorChoice::Auto,
         }
     }
 }

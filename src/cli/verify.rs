@@ -1,27 +1,29 @@
 //! `fencesmith verify`.
 
-use super::args::{self, Common, OutputFormat};
+use super::answers::{self, Answers};
+use super::args::{self, Common};
 use super::interrupt::Interruptible;
-use super::streams::{print, print_message, stderr_paint, stdout_paint};
+use super::streams::stdout_paint;
 use super::{Exit, Failure, certificates, conclude, free_memory, input, output, progress};
 use crate::certificate::certificate_of_correctness;
-use crate::diagnostic::{self, Diagnostic};
 use crate::fences;
 use crate::limits::Limits;
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::{PointSet, Program};
 use crate::property;
-use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile, Violation};
+use crate::record::{Initial, Mode, Step, TRACE_SCHEMA, TraceConfig, TraceFile, Violation};
 use crate::report::verify::VerifyReport;
 use crate::report::{about_atomics, text};
 use crate::source::Source;
 use crate::space::Standstill;
 use crate::verify::{Answer, SearchKind, Strategy, Verdict, VerifyOptions, verify};
 use crate::words::{self, count};
+use clap::ValueEnum;
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Instant;
 
-/// Verifies a program under each model asked for.
+/// Verifies each program under each model asked for.
 pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     let outputs = [
         ("--save-trace", &args.save_trace),
@@ -29,23 +31,16 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     ];
     let outputs = outputs.map(|(option, path)| Some((option, path.as_deref()?)));
     let outputs: Vec<_> = outputs.into_iter().flatten().collect();
-    let program = [("the program", args.file.as_path())];
-    output::refuse_overwriting(program, &outputs)?;
+    let programs = args
+        .files
+        .iter()
+        .map(|file| ("the program", file.as_path()));
+    output::refuse_overwriting(programs, &outputs)?;
     if args.certificate.is_some() && (args.model.len() > 1 || args.search != SearchKind::Auto) {
         return Err(Failure::message(
             "--certificate needs a single --model, and no --search",
         ));
     }
-    let input = input::program(&args.file, &args.common)?;
-    let (source, whole) = (input.source, input.program);
-    let fences = fence_set(args, &source, &whole)?;
-    let program = whole.fenced(&fences);
-    let names: Vec<String> = fences
-        .iter()
-        .map(|&p| fences::name(&whole, &source, p))
-        .collect();
-    let searches = Interruptible::new();
-
     let abstraction = args.buffers.abstraction(args.bound as usize);
     let (abstraction, strategy) = abstraction.map_err(Failure::message)?;
     let visits = args.full || args.deadlock || args.stuck;
@@ -60,10 +55,36 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     if args.robust {
         refuse_under_robust(abstraction, args.search)?;
     }
+    let searches = Interruptible::new();
+    let about_one = [
+        ("--save-trace", args.save_trace.is_some()),
+        ("--certificate", args.certificate.is_some()),
+        ("--fence", !args.fence.is_empty()),
+    ];
+    let asked = (abstraction, strategy);
+    let verify = |file: &Path, answers: &mut Answers| one(args, file, asked, &searches, answers);
+    answers::for_each(&args.files, &args.common, Mode::Verify, &about_one, verify)
+}
+
+/// Verifies one program.
+fn one(
+    args: &args::Verify,
+    file: &Path,
+    (abstraction, strategy): (Abstraction, Strategy),
+    searches: &Interruptible,
+    answers: &mut Answers,
+) -> Result<Exit, Failure> {
+    let input = input::program(file, &args.common)?;
+    let (source, whole) = (input.source, input.program);
+    let fences = fence_set(args, &source, &whole)?;
+    let program = whole.fenced(&fences);
+    let names: Vec<String> = fences
+        .iter()
+        .map(|&p| fences::name(&whole, &source, p))
+        .collect();
     let mut exit = Exit::Fine;
     let mut under_sc = None;
-    let mut said = Vec::new();
-    let mut reports = Vec::new();
+    answers.next_program();
     let mut saved = None;
     let mut failures = Vec::new();
     for model in args::distinct(&args.model) {
@@ -92,7 +113,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), model.upper());
-        let found = progress::watched(&args.common, &searches, &what, |monitor| {
+        let found = progress::watched(&args.common, searches, &what, |monitor| {
             verify(&program, &options, monitor)
         });
         let seconds = begin.elapsed().as_secs_f64();
@@ -101,7 +122,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         } else if found.verdict == Verdict::Violated && found.model != Model::Sc && !args.robust {
             under_sc = under_sc.or_else(|| {
                 let what = format!("{} under SC", source.name());
-                progress::watched(&args.common, &searches, &what, |monitor| {
+                progress::watched(&args.common, searches, &what, |monitor| {
                     is_violated(&verify(&program, &under_sc_options(&options), monitor))
                 })
             });
@@ -119,40 +140,22 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             },
         };
         exit = exit.min(answer.exit());
-        match args.common.format {
-            OutputFormat::Json => reports.push(answer.report.record()),
-            OutputFormat::Text => {
-                warn(&source, answer.report.warnings(), &mut said);
-                print(&answer.text())?;
-            }
-        }
+        answers.warn(&source, answer.report.warnings());
+        let report = &answer.report;
+        answers.add(|| answer.text(), || report.record(), || report.findings())?;
         saved = saved.or_else(|| answer.save_trace());
         if let Some(path) = &args.certificate
             && found.verdict == Verdict::Correct
         {
             let what = format!("{}: certificate", source.name());
-            let made = progress::watched(&args.common, &searches, &what, |monitor| {
+            let made = progress::watched(&args.common, searches, &what, |monitor| {
                 certificate_of_correctness(&source, &whole, &fences, &options, &found, monitor)
             });
             failures.extend(certificates::write(path, made).err());
         }
     }
-    if args.common.format == OutputFormat::Json {
-        print(&json_text(&reports))?;
-    }
     failures.extend(saved.and_then(Result::err));
     Ok(conclude(exit, &failures))
-}
-
-/// Says on standard error what makes an answer weaker than it looks.
-/// What was `said` before is not said again.
-pub fn warn(source: &Source, mut warnings: Vec<Diagnostic>, said: &mut Vec<Diagnostic>) {
-    warnings.retain(|warning| !said.contains(warning));
-    if !warnings.is_empty() {
-        let color = stderr_paint().color;
-        print_message(&diagnostic::render(source, &warnings, color));
-    }
-    said.append(&mut warnings);
 }
 
 /// What may be taken to find out whether a violation exists under SC, too.
@@ -215,17 +218,20 @@ fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<
 }
 
 /// The limits of one answer, from now on.
-pub fn limits(common: &Common) -> Limits {
+pub fn limits<F: ValueEnum + Send + Sync>(common: &Common<F>) -> Limits {
     limits_within(common, memory_limit(common))
 }
 
 /// The most memory that an answer may take, as far as that is known now.
-pub fn memory_limit(common: &Common) -> Option<u64> {
+pub fn memory_limit<F: ValueEnum + Send + Sync>(common: &Common<F>) -> Option<u64> {
     common.max_memory.or_else(free_memory::nearly_all)
 }
 
 /// The limits of one answer, from now on, with this much memory.
-pub fn limits_within(common: &Common, max_memory: Option<u64>) -> Limits {
+pub fn limits_within<F: ValueEnum + Send + Sync>(
+    common: &Common<F>,
+    max_memory: Option<u64>,
+) -> Limits {
     let deadline = |timeout| Instant::now().checked_add(timeout);
     Limits {
         max_states: common.max_states,

@@ -8,8 +8,8 @@ use crate::lang::ast::{self, Ast, ExprKind, Item};
 use crate::lang::parser::parse;
 use crate::lang::resolve::{Instance, SharedVariable, Symbols, Template, resolve};
 use crate::program::{
-    Expr, FencePoint, FenceSite, Label, LocalId, Place, PlaceId, PointId, Process, Program,
-    Value, loop_depths,
+    Expr, FencePoint, FenceSite, Label, LocalId, Place, PlaceId, PointId, Process, Program, Value,
+    loop_depths,
 };
 use crate::source::Source;
 use process::Automaton;

@@ -147,7 +147,9 @@ impl Act<'_> {
                 };
                 return Ok(values.into_iter().map(found).collect());
             }
-            Instr::Update { local, place, op, .. } => {
+            Instr::Update {
+                local, place, op, ..
+            } => {
                 let place = resolve(place, locals)?;
                 let old = self.read(&before, place);
                 let (new, result) = update(op, old, locals)?;

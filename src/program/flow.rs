@@ -196,7 +196,9 @@ impl LocalFlow {
                 self.place(place);
                 self.write(*local);
             }
-            Instr::Update { local, place, op, .. } => {
+            Instr::Update {
+                local, place, op, ..
+            } => {
                 self.place(place);
                 match op {
                     Update::Cas { expected, new } | Update::CasOld { expected, new } => {

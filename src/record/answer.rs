@@ -1,5 +1,6 @@
 //! The answers of `verify` and `infer`.
 
+use super::broken::BrokenProgram;
 use super::cell::Mode;
 use super::trace::{Initial, Spin, Step};
 use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Paths, PdMerge, PdPrevent};
@@ -22,7 +23,16 @@ pub const SCHEMA: &str = "fencesmith/1";
 pub fn schema() -> Json {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let generator = settings.into_generator();
-    generator.into_root_schema_for::<Vec<Answer>>().to_value()
+    generator.into_root_schema_for::<Vec<Printed>>().to_value()
+}
+
+/// What a command prints for one program.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum Printed {
+    Answer(Answer),
+    Broken(BrokenProgram),
 }
 
 /// What a command prints for one program and model.

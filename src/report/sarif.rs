@@ -172,7 +172,9 @@ impl VerifyReport<'_> {
         match (self.answer.verdict, self.violation()) {
             (Verdict::Correct, _) => {}
             (Verdict::Violated, Some(violation)) => {
-                let steps = self.trace().map(|t| Step::all(self.program, self.source, t));
+                let steps = self
+                    .trace()
+                    .map(|t| Step::all(self.program, self.source, t));
                 let message = format!("under {model}: {}", violation.text);
                 findings.push(Finding {
                     at: violation.line.zip(violation.column),

@@ -23,3 +23,4 @@ mod sweep_folder;
 #[cfg(unix)]
 mod terminal;
 mod traces;
+mod workflow;

@@ -1,6 +1,6 @@
 //! The arguments of `infer`.
 
-use super::{BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
+use super::{AnswerFormat, BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
 use crate::infer::{
     AllowedGaps, EngineKind, MOST_KIND_COST, MOST_NODES, Paths, PdMerge, PdPrevent, Prices,
 };
@@ -13,8 +13,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct Infer {
-    /// The program; `-` is standard input
-    pub file: PathBuf,
+    /// Programs, and folders of them; `-` is standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
     /// Memory models to answer for
     #[arg(
         long,
@@ -94,7 +95,8 @@ pub struct Infer {
     /// Give up when formulas have this many nodes (engines points and ordering)
     #[arg(long, value_name = "N", default_value_t = MOST_NODES)]
     pub max_formula_nodes: usize,
-    /// Write the program with its fences to a file; needs a single --model
+    /// Write the program with its fences to a file; with several models, to one for each, whose
+    /// name has the model before its ending
     #[arg(long, value_name = "FILE")]
     pub emit: Option<PathBuf>,
     /// List the instruction or call to use for each fence
@@ -105,7 +107,7 @@ pub struct Infer {
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: Common<AnswerFormat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -3,32 +3,57 @@
 mod costs;
 mod text;
 
-use super::args::{self, Head, KindsName, OutputFormat};
+use super::answers::{self, Answers};
+use super::args::{self, Head, KindsName};
 use super::convert::converted;
 use super::input::{self, Input};
 use super::interrupt::Interruptible;
-use super::streams::print;
-use super::verify::{json_text, limits, refuse_under_robust, warn};
+use super::verify::{limits, refuse_under_robust};
 use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::certificate::certificate;
 use crate::import::Format;
 use crate::infer::{Conclusion, EngineKind, InferOptions, OrderingRules, Placement, infer};
 use crate::lang::insert_fences;
-use crate::memory::{Abstraction, AbstractionKind, Semantics};
+use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::PointId;
+use crate::record::Mode;
 use crate::report::infer::{InferReport, Request};
 use crate::report::target::Target;
 use crate::space::Standstill;
 use crate::verify::{Strategy, VerifyOptions};
 use costs::{cost_file, costs};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Infers fences under each model asked for.
+/// Infers fences for each program under each model asked for.
 pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     check(args)?;
     check_files(args)?;
-    let input = input::program(&args.file, &args.common)?;
+    let (abstraction, strategy) = abstraction(args)?;
+    if args.robust {
+        refuse_under_robust(abstraction, args.search)?;
+    }
+    let searches = Interruptible::new();
+    let about_one = [
+        ("--emit", args.emit.is_some()),
+        ("--certificate", args.certificate.is_some()),
+        ("a file of costs", cost_file(args).is_some()),
+    ];
+    let asked = (abstraction, strategy);
+    let infer = |file: &Path, answers: &mut Answers| one(args, file, asked, &searches, answers);
+    answers::for_each(&args.files, &args.common, Mode::Infer, &about_one, infer)
+}
+
+/// Infers fences for one program.
+fn one(
+    args: &args::Infer,
+    file: &Path,
+    (abstraction, strategy): (Abstraction, Strategy),
+    searches: &Interruptible,
+    answers: &mut Answers,
+) -> Result<Exit, Failure> {
+    let input = input::program(file, &args.common)?;
     let source = input.source.clone();
     let program = if args.per_process {
         input.program.per_process()
@@ -41,15 +66,9 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
             help: Some("its loads and stores are instructions, not C11 accesses".to_string()),
         });
     }
-    let (abstraction, strategy) = abstraction(args)?;
-    if args.robust {
-        refuse_under_robust(abstraction, args.search)?;
-    }
     let costs = costs(args, &source, &program)?;
-    let searches = Interruptible::new();
     let mut exit = Exit::Fine;
-    let mut reports = Vec::new();
-    let mut said = Vec::new();
+    answers.next_program();
     let mut failures = Vec::new();
     for model in args::distinct(&args.model) {
         let verify = VerifyOptions {
@@ -90,7 +109,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), model.upper());
-        let found = progress::watched(&args.common, &searches, &what, |monitor| {
+        let found = progress::watched(&args.common, searches, &what, |monitor| {
             infer(&program, &options, monitor)
         });
         let answer = InferAnswer {
@@ -111,18 +130,11 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
             },
         };
         exit = exit.min(answer.exit());
-        match args.common.format {
-            OutputFormat::Json => reports.push(answer.record()),
-            OutputFormat::Text => {
-                warn(&source, answer.warnings(), &mut said);
-                print(&answer.text())?;
-            }
-        }
+        answers.warn(&source, answer.warnings());
+        let findings = || answer.findings(|index| answer.with_fence(index));
+        answers.add(|| answer.text(), || answer.record(), findings)?;
         failures.extend(answer.emit().err());
-        failures.extend(answer.certify(&searches).err());
-    }
-    if args.common.format == OutputFormat::Json {
-        print(&json_text(&reports))?;
+        failures.extend(answer.certify(searches).err());
     }
     Ok(conclude(exit, &failures))
 }
@@ -130,21 +142,38 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
 /// Refuses outputs that are inputs or one file.
 fn check_files(args: &args::Infer) -> Result<(), Failure> {
     let costs = cost_file(args).map(|path| ("the costs", path));
-    let inputs = [("the program", args.file.as_path())]
-        .into_iter()
-        .chain(costs);
-    let outputs = [("--emit", &args.emit), ("--certificate", &args.certificate)];
-    let outputs = outputs.map(|(option, path)| Some((option, path.as_deref()?)));
-    let outputs: Vec<_> = outputs.into_iter().flatten().collect();
-    output::refuse_overwriting(inputs, &outputs)
+    let programs = args
+        .files
+        .iter()
+        .map(|file| ("the program", file.as_path()));
+    let models = args::distinct(&args.model);
+    let emitted = models.iter().filter_map(|&model| emitted(args, model));
+    let emitted: Vec<PathBuf> = emitted.collect();
+    let outputs = emitted.iter().map(|path| ("--emit", path.as_path()));
+    let certificate = args.certificate.as_deref();
+    let outputs = outputs.chain(certificate.map(|path| ("--certificate", path)));
+    let outputs: Vec<_> = outputs.collect();
+    output::refuse_overwriting(programs.chain(costs), &outputs)
+}
+
+/// The file that a program with its fences under a model is written to. With several models, its
+/// name has the model before the ending.
+fn emitted(args: &args::Infer, model: Model) -> Option<PathBuf> {
+    let path = args.emit.clone()?;
+    if args::distinct(&args.model).len() == 1 {
+        return Some(path);
+    }
+    let ending = path.extension().map(|ending| ending.to_string_lossy());
+    let ending = ending.map_or(model.to_string(), |ending| format!("{model}.{ending}"));
+    Some(path.with_extension(ending))
 }
 
 /// Refuses what does not go together.
 fn check(args: &args::Infer) -> Result<(), Failure> {
     let lazy = args.engine == EngineKind::Lazy;
-    if (args.emit.is_some() || args.certificate.is_some()) && args.model.len() > 1 {
+    if args.certificate.is_some() && args.model.len() > 1 {
         return Err(Failure::message(
-            "--emit and --certificate need a single --model: the placements may differ",
+            "--certificate needs a single --model: the placements may differ",
         ));
     }
     if args.certificate.is_some() && !lazy {
@@ -244,9 +273,19 @@ impl InferAnswer<'_> {
         }
     }
 
+    /// The program's text with one of its fences, where they can be typed into it.
+    fn with_fence(&self, index: usize) -> Option<String> {
+        let known = self.known()?;
+        let point = known.fences.iter().nth(index)?;
+        let site = self.program.points[point.index()].sites[0];
+        let typed = self.input.format == Format::Fen;
+        typed.then(|| insert_fences(self.source, &[(site, known.kinds[index])]))
+    }
+
     /// Writes the program with its fences.
     fn emit(&self) -> Result<(), Failure> {
-        let (Some(path), Some(placement)) = (&self.args.emit, self.known()) else {
+        let path = emitted(self.args, self.options.verify.semantics.model);
+        let (Some(path), Some(placement)) = (path, self.known()) else {
             return Ok(());
         };
         if let Some(point) = self.only_in_some(placement) {
@@ -256,7 +295,7 @@ impl InferAnswer<'_> {
             );
             return Err(Failure::message(text));
         }
-        output::write(path, &self.printed(placement))
+        output::write(&path, &self.printed(placement))
     }
 
     /// Writes the certificate of the placement.

@@ -186,7 +186,9 @@ impl Promela<'_> {
                 actions.extend(self.set(process, *local, &found));
                 actions
             }
-            Instr::Update { local, place, op, .. } => {
+            Instr::Update {
+                local, place, op, ..
+            } => {
                 let (place, domain) = self.place(process, place)?;
                 let mut actions = check(place.defined);
                 actions.extend(self.update(process, &place.text, domain, op)?);

@@ -154,7 +154,9 @@ impl Types {
                 let content = self.place(process, place, named);
                 self.unite(self.local(process, *local), content);
             }
-            Instr::Update { local, place, op, .. } => {
+            Instr::Update {
+                local, place, op, ..
+            } => {
                 let content = self.place(process, place, named);
                 let own = self.local(process, *local);
                 match op {
