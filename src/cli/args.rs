@@ -81,7 +81,7 @@ pub enum Command {
 #[command(after_help = EXIT_CODES)]
 pub struct Verify {
     /// Programs, and folders of them; `-` is standard input
-    #[arg(required = true)]
+    #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Memory models to answer for
     #[arg(

@@ -3,6 +3,7 @@
 
 mod answers;
 mod args;
+mod bars;
 mod certificates;
 mod check;
 mod compare;

@@ -19,8 +19,10 @@ use crate::space::Standstill;
 use crate::verify::{Answer, SearchKind, Strategy, Verdict, VerifyOptions, verify};
 use crate::words::{self, count};
 use clap::ValueEnum;
+use std::cell::OnceCell;
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Verifies each program under each model asked for.
@@ -55,7 +57,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     if args.robust {
         refuse_under_robust(abstraction, args.search)?;
     }
-    let searches = Interruptible::new();
+    let searches = OnceCell::new();
     let about_one = [
         ("--save-trace", args.save_trace.is_some()),
         ("--certificate", args.certificate.is_some()),
@@ -71,10 +73,12 @@ fn one(
     args: &args::Verify,
     file: &Path,
     (abstraction, strategy): (Abstraction, Strategy),
-    searches: &Interruptible,
+    searches: &OnceCell<Arc<Interruptible>>,
     answers: &mut Answers,
 ) -> Result<Exit, Failure> {
     let input = input::program(file, &args.common)?;
+    // While a program is read, signals end the command.
+    let searches = searches.get_or_init(Interruptible::new);
     let (source, whole) = (input.source, input.program);
     let fences = fence_set(args, &source, &whole)?;
     let program = whole.fenced(&fences);

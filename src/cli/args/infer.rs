@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[command(after_help = EXIT_CODES)]
 pub struct Infer {
     /// Programs, and folders of them; `-` is standard input
-    #[arg(required = true)]
+    #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Memory models to answer for
     #[arg(

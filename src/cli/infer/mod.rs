@@ -22,8 +22,10 @@ use crate::report::target::Target;
 use crate::space::Standstill;
 use crate::verify::{Strategy, VerifyOptions};
 use costs::{cost_file, costs};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Infers fences for each program under each model asked for.
@@ -34,7 +36,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     if args.robust {
         refuse_under_robust(abstraction, args.search)?;
     }
-    let searches = Interruptible::new();
+    let searches = OnceCell::new();
     let about_one = [
         ("--emit", args.emit.is_some()),
         ("--certificate", args.certificate.is_some()),
@@ -50,10 +52,12 @@ fn one(
     args: &args::Infer,
     file: &Path,
     (abstraction, strategy): (Abstraction, Strategy),
-    searches: &Interruptible,
+    searches: &OnceCell<Arc<Interruptible>>,
     answers: &mut Answers,
 ) -> Result<Exit, Failure> {
     let input = input::program(file, &args.common)?;
+    // While a program is read, signals end the command.
+    let searches = searches.get_or_init(Interruptible::new);
     let source = input.source.clone();
     let program = if args.per_process {
         input.program.per_process()
