@@ -19,7 +19,7 @@ fn memories(program: &Program, model: Model) -> Option<BTreeSet<Vec<Value>>> {
     let found = explore(&Search {
         stepper: &semantics.stepper(program),
         goal: Goal::Snapshots,
-        deadlock: false,
+        standstill: fencesmith::space::Standstill::Ignored,
         limits: &Limits {
             max_states: Some(30_000),
             ..Limits::default()
