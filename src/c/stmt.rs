@@ -15,8 +15,12 @@ impl<'a> Lowering<'a> {
         if items.is_empty() {
             self.site(Side::Inside, piece, None);
         }
-        for item in items {
+        for (at, item) in items.iter().enumerate() {
             self.site(Side::Before, item.span, None);
+            self.choice = match items.get(at + 1) {
+                Some(next) => self.assumed(item, next)?,
+                None => None,
+            };
             self.block_item(item)?;
             self.gap(item.span);
             self.site(Side::After, item.span, None);

@@ -87,7 +87,7 @@ fn preprocess_in(
     command
         .args(own)
         .args(["-E", "-dD", "-w", "-std=gnu11", "-nostdinc"])
-        .args(["-D__FENCESMITH__=1"])
+        .args(["-D__FENCESMITH__=1", "-D__thread=_Thread_local"])
         .args(args.define.iter().map(|define| format!("-D{define}")))
         .args(args.undefine.iter().map(|name| format!("-U{name}")));
     for folder in folders {
