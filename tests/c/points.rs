@@ -55,12 +55,12 @@ struct Writer {
 impl Writer {
     fn program(seed: u64) -> String {
         let mut writer = Writer {
-            text: "#include <pthread.h>\n#include <stdatomic.h>\n\n\
-                #define SET(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)\n\
-                #define GET(place) atomic_load_explicit(&place, memory_order_relaxed)\n\
+            text: "#include <pthread.h>\n\n\
+                #define SET(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELAXED)\n\
+                #define GET(place) __atomic_load_n(&place, __ATOMIC_RELAXED)\n\
                 #define BOTH(value) do { SET(x, value); SET(y, value); } while (0)\n\
                 #define TWICE x = 1; y = 2\n\n\
-                static atomic_int x, y;\nstatic int a, b;\n\n"
+                static int x, y;\nstatic int a, b;\n\n"
                 .to_string(),
             random: Random(seed),
             labels: 0,
@@ -117,7 +117,7 @@ impl Writer {
             "b = r;",
             "BOTH(1);",
             "r = both(1);",
-            "atomic_fetch_add(&x, 1);",
+            "__atomic_fetch_add(&x, 1, __ATOMIC_RELAXED);",
             ";",
             "TWICE;",
             "x = 1; r = y;",
@@ -208,7 +208,7 @@ fn typed_fences_do_what_points_do() {
         .collect();
     gcc_accepts(&folder, &names.concat());
     let (compared, changed) = (compared.into_inner(), changed.into_inner());
-    assert!(compared > 200 && changed > 20, "{compared} {changed}");
+    assert!(compared > 200 && changed > 30, "{compared} {changed}");
 }
 
 #[test]
