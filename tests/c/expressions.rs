@@ -113,7 +113,7 @@ fn case(random: &mut Random) -> Case {
         }
         1 => {
             let step = random.pick(&["m++", "++m", "m--", "--m"]);
-            let text = format!("({step}) + {text}");
+            let text = format!("KEEP(KEEP({step}) + {text})");
             (Some((ty, value.to_string())), text)
         }
         2 => (Some((ty, text)), "m".to_string()),
