@@ -10,7 +10,7 @@ use crate::limits::{Limits, Monitor, StopReason, Watch};
 use crate::memory::Entry;
 use crate::memory::step::{At, Config, Effect, Stepper};
 use crate::property::Violation;
-use crate::space::{OwnStep, OwnSteps, SequentialStates, Snapshot, Trace, TraceStep};
+use crate::space::{OwnStep, OwnSteps, SequentialStates, Snapshot, Standstill, Trace, TraceStep};
 use ahash::AHashSet;
 
 /// What became of an abstract counterexample.
@@ -35,11 +35,11 @@ const MOST_STATES: usize = 300_000;
 pub fn concretise(
     exact: &Stepper,
     trace: &Trace,
-    deadlock: bool,
+    standstill: Standstill,
     limits: &Limits,
     monitor: &Monitor,
 ) -> Concrete {
-    follow(exact, &own_steps(trace), deadlock, limits, monitor)
+    follow(exact, &own_steps(trace), standstill, limits, monitor)
 }
 
 /// Looks for an exact execution that follows an abstract trace to a state without pending
@@ -80,11 +80,11 @@ fn is_flush(step: &TraceStep) -> bool {
 pub fn follow(
     exact: &Stepper,
     wanted: &OwnSteps,
-    deadlock: bool,
+    standstill: Standstill,
     limits: &Limits,
     monitor: &Monitor,
 ) -> Concrete {
-    let wrong = |state: &Snapshot, watch: &Watch| violation(exact, state, deadlock, watch);
+    let wrong = |state: &Snapshot, watch: &Watch| state.violation_or(standstill, exact, watch);
     follow_to(exact, wanted, &wrong, limits, monitor)
 }
 
@@ -176,19 +176,4 @@ fn size(step: &TraceStep) -> u64 {
     let config = config.buffers.size() * size_of::<Entry>() + size_of_val(&config.locals[..]);
     let memory = size_of_val(&step.after.memory[..]);
     (2 * config + memory + size_of::<TraceStep>()) as u64
-}
-
-/// What is wrong with a state, a deadlock included if those count.
-fn violation(
-    exact: &Stepper,
-    state: &Snapshot,
-    deadlock: bool,
-    watch: &Watch,
-) -> Result<Option<Violation>, StopReason> {
-    let found = state.violation(exact.program);
-    if found.is_some() || !deadlock || state.all_done(exact.program) {
-        return Ok(found);
-    }
-    let stuck = state.steps(exact, watch)?.is_empty();
-    Ok(stuck.then_some(Violation::Deadlock))
 }

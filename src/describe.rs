@@ -119,7 +119,7 @@ pub fn violation(
             let text = "no store is pending, and sequential consistency does not reach this state";
             (text.to_string(), None)
         }
-        Violation::Deadlock => {
+        Violation::Deadlock | Violation::Stuck => {
             let waiting = program.processes.iter().zip(&state.configs);
             let waiting = waiting.filter(|(process, config)| config.at != At::Loc(process.exit));
             let waiting = waiting.map(|(process, config)| {
@@ -128,12 +128,19 @@ pub fn violation(
                 };
                 let next = process.edges_from(at).next();
                 match next.map(|(_, edge)| source.location(edge.span.start)) {
+                    Some(at) if violation == Violation::Stuck => {
+                        format!("{} can only spin at {at}", process.name)
+                    }
                     Some(at) => format!("{} waits at {at}", process.name),
                     None => format!("{} is stuck", process.name),
                 }
             });
             let waiting: Vec<String> = waiting.collect();
-            (format!("deadlock: {}", waiting.join(", ")), None)
+            let word = match violation {
+                Violation::Stuck => "stuck",
+                _ => "deadlock",
+            };
+            (format!("{word}: {}", waiting.join(", ")), None)
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::lower::lower;
 use crate::memory::{Abstraction, Atomics, Model, Semantics};
 use crate::program::{PlaceId, Program, Value};
 use crate::property::Violation;
-use crate::space::{End, Goal, Search, Snapshot, explore};
+use crate::space::{End, Goal, Search, Snapshot, Standstill, explore};
 use crate::{diagnostic::Diagnostic, lang::resolve::resolve};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -114,7 +114,7 @@ impl Runnable {
         let found = explore(&Search {
             stepper: &semantics.stepper(&self.program),
             goal: Goal::Snapshots,
-            deadlock: false,
+            standstill: Standstill::Ignored,
             limits: &options.limits,
             monitor,
             threads: 1,

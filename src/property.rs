@@ -16,6 +16,8 @@ pub enum Violation {
     Undefined(PropertyId, Fault),
     /// No step is possible, and some process has not stopped.
     Deadlock,
+    /// No store is pending, some process has not stopped, and all that have not can only spin.
+    Stuck,
     /// No store is pending, and sequential consistency does not reach the state.
     NotSequential,
 }
@@ -27,7 +29,7 @@ pub struct View<'a> {
     pub memory: &'a dyn Fn(PlaceId) -> Value,
 }
 
-/// The first thing that is wrong with a state, deadlock aside.
+/// The first thing that is wrong with a state, standstills aside.
 pub fn violation(view: &View) -> Option<Violation> {
     failure(view).or_else(|| {
         let mut properties = view.program.property_ids();

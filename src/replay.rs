@@ -4,12 +4,12 @@
 //! All states that fit the trace so far are kept, so that a trace which leaves something
 //! open is followed along every reading of it.
 
-use crate::limits::Watch;
+use crate::limits::{StopReason, Watch};
 use crate::memory::step::{Stepper, initial_values};
 use crate::property::Violation;
 use crate::record::{Initial, Step, locals};
 use crate::source::Source;
-use crate::space::{Snapshot, Trace, TraceStep};
+use crate::space::{Snapshot, Standstill, Trace, TraceStep};
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -57,15 +57,29 @@ pub fn replay(stepper: &Stepper, source: &Source, initial: &Initial, steps: &[St
         ways = next;
     }
     for (state, steps) in ways {
-        let stuck = || possible_steps(stepper, &state).is_empty() && !state.all_done(program);
-        let violation = state.violation(program);
-        let violation = violation.or_else(|| stuck().then_some(Violation::Deadlock));
-        if let Some(violation) = violation {
+        if let Some(violation) = wrong(stepper, &state) {
             let initial = start;
             return Replay::Violated(violation, Trace { initial, steps });
         }
     }
     Replay::Harmless
+}
+
+/// The memory that may be taken to find out whether a state is stuck.
+const MOST_BYTES: usize = 1 << 28;
+
+/// What is wrong at the end of a trace, a standstill included.
+fn wrong(stepper: &Stepper, state: &Snapshot) -> Option<Violation> {
+    let check = |bytes: usize| match bytes > MOST_BYTES {
+        true => Err(StopReason::MaxMemory),
+        false => Ok(()),
+    };
+    let watch = Watch::new(&check);
+    let found = |standstill| {
+        let found = state.violation_or(standstill, stepper, &watch);
+        found.ok().flatten()
+    };
+    found(Standstill::Deadlock).or_else(|| found(Standstill::Stuck))
 }
 
 fn possible_steps(stepper: &Stepper, state: &Snapshot) -> Vec<TraceStep> {

@@ -115,6 +115,7 @@ fn answer(cells: &[Cell], subjects: &HashMap<String, Subject>, all: Option<usize
         max_states: None,
         atomics: Atomics::DrainPlace,
         fuse: true,
+        stuck: false,
         full: true,
         all,
     };

@@ -123,8 +123,9 @@ impl<'a> Lowering<'a> {
         }
         if let Some(tag) = tag {
             let scope = self.scopes.last_mut().expect("there is a scope");
-            let tag = tag.node.name.clone();
-            scope.tags.insert(tag, Tag::Enum(negative));
+            scope
+                .tags
+                .insert(tag.node.name.clone(), Tag::Enum(negative));
         }
         Ok(negative)
     }

@@ -353,8 +353,8 @@ fn demand(
     let fenced = program.fenced(&fences);
     let stepper = options.semantics.exact().stepper(&fenced);
     match replay(&stepper, source, &execution.initial, &execution.steps) {
-        // That nothing can move violates no property.
-        Replay::Harmless | Replay::Violated(Violation::Deadlock, _) => {
+        // That nothing goes on violates no property.
+        Replay::Harmless | Replay::Violated(Violation::Deadlock | Violation::Stuck, _) => {
             Err("nothing is wrong at its end".to_string())
         }
         Replay::Violated(_, trace) => {

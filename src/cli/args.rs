@@ -7,7 +7,7 @@ mod formats;
 mod infer;
 
 pub use c::CArgs;
-pub use common::{Common, OutputFormat};
+pub use common::{AnswerFormat, Common, OutputFormat};
 pub use experiment::{CellArgs, Compare, CompareFormat, Report, Sweep, SweepFormat};
 pub use formats::{Convert, Litmus, TargetName};
 pub use infer::{Infer, KindsName};
@@ -70,15 +70,19 @@ pub enum Command {
         /// The shell to print it for
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page, of one command if it is named
+    Man {
+        /// The command
+        command: Option<String>,
+    },
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct Verify {
-    /// The program; `-` is standard input
-    pub file: PathBuf,
+    /// Programs, and folders of them; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
     /// Memory models to answer for
     #[arg(
         long,
@@ -104,9 +108,13 @@ pub struct Verify {
     /// Look for deadlocks, too: states without a step in which some process has not stopped
     #[arg(long)]
     pub deadlock: bool,
+    /// Look for states, too, that are stuck: no store is pending, some process has not stopped,
+    /// and those that have not can only spin; every deadlock is one
+    #[arg(long)]
+    pub stuck: bool,
     /// Ask for robustness instead of properties: is every state in which no store is pending
     /// (control, locals and memory) one that SC reaches, too?
-    #[arg(long, conflicts_with_all = ["deadlock", "full", "save_trace", "certificate"])]
+    #[arg(long, conflicts_with_all = ["deadlock", "stuck", "full", "save_trace", "certificate"])]
     pub robust: bool,
     /// Show the counterexample (the default in text output)
     #[arg(long, overrides_with = "no_trace")]
@@ -118,14 +126,14 @@ pub struct Verify {
     #[arg(long, value_name = "FILE")]
     pub save_trace: Option<PathBuf>,
     /// Write a certificate of correctness, for `check`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "deadlock", "no_symmetry"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "deadlock", "stuck", "no_symmetry"])]
     pub certificate: Option<PathBuf>,
     /// Try fences without editing the file: where `fence;` would be typed, or
     /// LINE:COL:after for the statement that begins there; in an included file, FILE:LINE:COL
     #[arg(long, value_delimiter = ',', value_name = "LINE:COL")]
     pub fence: Vec<FencePlace>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: Common<AnswerFormat>,
 }
 
 #[derive(Debug, Args)]
@@ -192,9 +200,10 @@ impl Arguments {
             Command::Convert(convert) => convert.common.color,
             Command::Sweep(sweep) => sweep.cells.common.color,
             Command::Compare(compare) => compare.cells.common.color,
-            Command::Report(_) | Command::Schema | Command::Completions { .. } | Command::Man => {
-                ColorChoice::Auto
-            }
+            Command::Report(_)
+            | Command::Schema
+            | Command::Completions { .. }
+            | Command::Man { .. } => ColorChoice::Auto,
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::Failure;
 use super::args::{CArgs, Common};
 use super::preprocess::preprocess;
-use super::streams::print_message;
 use crate::c::{self, positions::Preprocessed};
 use crate::import::{self, Format};
 use crate::lang::ast::Ast;
@@ -57,20 +56,8 @@ pub struct Input {
     pub program: Program,
 }
 
-/// Reads and compiles a program in any language, which is judged by its properties.
+/// Reads and compiles a program in any language.
 pub fn program<F>(path: &Path, common: &Common<F>) -> Result<Input, Failure>
-where
-    F: ValueEnum + Send + Sync,
-{
-    program_to_judge(path, common, true)
-}
-
-/// The same; `by_properties` says whether it matters that there are some.
-pub fn program_to_judge<F>(
-    path: &Path,
-    common: &Common<F>,
-    by_properties: bool,
-) -> Result<Input, Failure>
 where
     F: ValueEnum + Send + Sync,
 {
@@ -94,18 +81,12 @@ where
     let compiled = import::read(format, &source, &common.forbid)
         .and_then(|ast| resolve(&ast).map(|symbols| (lower(&ast, &symbols), ast)));
     match compiled {
-        Ok((program, ast)) => {
-            let forbids_nothing = format == Format::Trencher && common.forbid.is_empty();
-            if forbids_nothing && by_properties && !common.quiet {
-                print_message("warning: automata have no property; name states with --forbid\n");
-            }
-            Ok(Input {
-                source,
-                format,
-                ast: Some(ast),
-                program,
-            })
-        }
+        Ok((program, ast)) => Ok(Input {
+            source,
+            format,
+            ast: Some(ast),
+            program,
+        }),
         Err(diagnostics) => Err(Failure::Program(source, diagnostics)),
     }
 }

@@ -5,6 +5,7 @@
 //! ends without. A second signal ends it at once. Before the first search begins, signals do
 //! what they do by default.
 
+use super::bars::bars;
 use crate::limits::Monitor;
 use indicatif::MultiProgress;
 use std::sync::Arc;
@@ -18,7 +19,6 @@ const GRACE: Duration = Duration::from_millis(800);
 const EXIT_CODE: i32 = 130;
 
 /// Searches that signals interrupt.
-#[derive(Default)]
 pub struct Interruptible {
     pub monitor: Monitor,
     /// What the terminal shows meanwhile.
@@ -30,7 +30,12 @@ pub struct Interruptible {
 impl Interruptible {
     /// From now on signals interrupt the searches that this value runs.
     pub fn new() -> Arc<Interruptible> {
-        let new = Arc::new(Interruptible::default());
+        let new = Arc::new(Interruptible {
+            monitor: Monitor::default(),
+            bars: bars(),
+            searching: AtomicBool::new(false),
+            signalled: AtomicBool::new(false),
+        });
         let handled = new.clone();
         // If no handler can be set, signals end the program at once.
         let _ = ctrlc::set_handler(move || handled.signal());

@@ -1,7 +1,9 @@
 //! The command line: arguments in, text or JSON out, an exit code. Only this layer does
 //! input and output.
 
+mod answers;
 mod args;
+mod bars;
 mod certificates;
 mod check;
 mod compare;
@@ -139,7 +141,7 @@ pub fn main() -> ExitCode {
         Command::Compare(compare) => compare::run(compare),
         Command::Report(report) => report::run(report),
         Command::Completions { shell } => shell::completions(*shell),
-        Command::Man => shell::man(),
+        Command::Man { command } => shell::man(command.as_deref()),
         Command::Litmus(litmus) => litmus::run(litmus),
         Command::Convert(convert) => convert::run(convert),
         Command::Schema => print(&verify::json_text(&record::schema())).map(|()| Exit::Fine),

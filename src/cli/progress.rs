@@ -4,19 +4,20 @@ use super::args::Common;
 use super::interrupt::Interruptible;
 use crate::limits::Monitor;
 use crate::words::grouped;
+use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Runs a search while a line on the terminal says how far it is.
-pub fn watched<T>(
-    common: &Common,
+pub fn watched<T, F: ValueEnum + Send + Sync>(
+    common: &Common<F>,
     searches: &Interruptible,
     what: &str,
     search: impl FnOnce(&Monitor) -> T,
 ) -> T {
-    if common.quiet || !std::io::stderr().is_terminal() {
+    if common.quiet || !shows_progress() {
         return searches.run(search);
     }
     let done = AtomicBool::new(false);
@@ -55,6 +56,12 @@ fn show(searches: &Interruptible, what: &str, done: &AtomicBool) {
     }
     bar.finish_and_clear();
     searches.bars.remove(&bar);
+}
+
+/// Standard error is a terminal that can take a line back.
+pub fn shows_progress() -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    std::io::stderr().is_terminal() && !dumb
 }
 
 /// The style of a bar.

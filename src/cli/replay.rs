@@ -77,6 +77,11 @@ pub fn run(args: &args::Replay) -> Result<Exit, Failure> {
             ("stuck", text, Some(index + 1), Exit::Inconclusive)
         }
     };
+    let other = file.program != source.name() && exit == Exit::Inconclusive;
+    let text = match other {
+        true => format!("{text}; the trace is one of '{}'", file.program),
+        false => text,
+    };
     match args.common.format {
         OutputFormat::Json => print(&json_text(&serde_json::json!({
             "schema": SCHEMA,

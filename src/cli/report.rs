@@ -65,7 +65,7 @@ fn files(results: &Path) -> Vec<PathBuf> {
 /// What `verify` or `infer` wrote.
 fn answers(path: &Path) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure> {
     let text = input::read_results(path)?;
-    let entries = read_answers(&text).map_err(|text| Failure::Message {
+    let (entries, broken) = read_answers(&text).map_err(|text| Failure::Message {
         text: format!("'{}': these are not results: {text}", path.display()),
         help: Some(
             "folders of `sweep` and `compare`, and JSON of `verify` and `infer` can be shown"
@@ -78,7 +78,15 @@ fn answers(path: &Path) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure> {
         source: entry.answer.source().clone(),
         included: BTreeMap::new(),
     });
-    Ok((listed.collect(), entries))
+    let broken = broken.iter().map(|broken| {
+        let errors = broken.errors.iter().map(|error| match error.line {
+            Some(line) => format!("line {line}: {}", error.message),
+            None => error.message.clone(),
+        });
+        let errors: Vec<String> = errors.collect();
+        ListedProgram::broken(&broken.program, &errors.join("\n"))
+    });
+    Ok((listed.chain(broken).collect(), entries))
 }
 
 #[cfg(test)]

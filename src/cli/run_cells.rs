@@ -48,6 +48,7 @@ pub fn settings<F: ValueEnum + Send + Sync>(args: &CellArgs<F>) -> Settings {
         atomics: common.atomics(),
         fuse: !common.no_fuse,
         full: false,
+        stuck: false,
         all: None,
     }
 }

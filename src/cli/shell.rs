@@ -14,12 +14,21 @@ pub fn completions(shell: Shell) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// Prints the manual page: the program, then each command.
-pub fn man() -> Result<Exit, Failure> {
+/// Prints the manual page: that of a command, or that of the program with all commands behind it.
+pub fn man(of: Option<&str>) -> Result<Exit, Failure> {
     let mut command = Arguments::command();
     command.build();
     let failed = |error| Failure::message(format!("cannot make the manual page: {error}"));
     let mut out = Vec::new();
+    if let Some(name) = of {
+        let Some(sub) = command.find_subcommand(name) else {
+            return Err(Failure::message(format!("there is no command '{name}'")));
+        };
+        let page = clap_mangen::Man::new(sub.clone());
+        page.render(&mut out).map_err(failed)?;
+        print(&String::from_utf8_lossy(&out))?;
+        return Ok(Exit::Fine);
+    }
     clap_mangen::Man::new(command.clone())
         .render(&mut out)
         .map_err(failed)?;
@@ -32,6 +41,7 @@ pub fn man() -> Result<Exit, Failure> {
         page.render_description_section(&mut out).map_err(failed)?;
         page.render_synopsis_section(&mut out).map_err(failed)?;
         page.render_options_section(&mut out).map_err(failed)?;
+        page.render_extra_section(&mut out).map_err(failed)?;
     }
     print(&String::from_utf8_lossy(&out))?;
     Ok(Exit::Fine)

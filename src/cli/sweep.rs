@@ -20,6 +20,7 @@ pub fn run(args: &args::Sweep) -> Result<Exit, Failure> {
         options: grid.options(),
         settings: Settings {
             full: args.full,
+            stuck: args.stuck,
             all: args.all,
             ..run_cells::settings(&args.cells)
         },
@@ -63,6 +64,14 @@ fn grid(args: &args::Sweep) -> Result<Grid, Failure> {
         }
         Mode::Verify if args.full && abstractions.contains(&AbstractionKind::Logs) => {
             return refuse("--abs logs does not go with --full: it counts no single states");
+        }
+        _ if args.stuck && abstractions.contains(&AbstractionKind::Logs) => {
+            return refuse("--stuck does not go with --abs logs, which visits no single states");
+        }
+        Mode::Infer
+            if args.stuck && args.engine.is_some_and(|engine| engine != EngineKind::Lazy) =>
+        {
+            return refuse("--stuck goes with --engine lazy");
         }
         Mode::Infer if args.full => return refuse("--full goes with --mode verify"),
         Mode::Verify if args.engine.is_some() => return refuse("--engine goes with --mode infer"),

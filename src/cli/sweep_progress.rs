@@ -1,14 +1,13 @@
 //! What shows while cells run: bars on a terminal, a line for each finished cell elsewhere.
 
-use super::progress::style;
+use super::progress::{shows_progress, style};
 use super::streams::print_message;
 use crate::experiment::{Entry, short};
 use crate::limits::Monitor;
 use crate::record::Cell;
 use crate::words::{count, duration, grouped};
-use indicatif::{MultiProgress, ProgressBar};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressState};
 use std::collections::HashMap;
-use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -53,7 +52,7 @@ impl SweepProgress {
     ) -> SweepProgress {
         let shown = if quiet {
             Shown::Nothing
-        } else if std::io::stderr().is_terminal() {
+        } else if shows_progress() {
             Shown::Bars(Bars::new(bars.clone(), total, done))
         } else {
             Shown::Lines
@@ -129,8 +128,15 @@ impl SweepProgress {
 impl Bars {
     fn new(all: MultiProgress, total: usize, done: usize) -> Bars {
         let overall = all.add(ProgressBar::new(total as u64).with_position(done as u64));
-        let template = "{bar:30} {pos}/{len} cells, {elapsed} so far, {eta} to go";
-        overall.set_style(style(template).progress_chars("━╸─"));
+        let template = "{bar:30} {pos}/{len} cells, {elapsed} so far{to_go}";
+        let to_go = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            // Nothing is known of the time to go before something was done.
+            if state.pos() > done as u64 {
+                let _ = write!(out, ", {} to go", HumanDuration(state.eta()));
+            }
+        };
+        let style = style(template).with_key("to_go", to_go);
+        overall.set_style(style.progress_chars("━╸─"));
         overall.reset_eta();
         Bars {
             all,

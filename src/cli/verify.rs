@@ -1,26 +1,31 @@
 //! `fencesmith verify`.
 
-use super::args::{self, Common, OutputFormat};
+use super::answers::{self, Answers};
+use super::args::{self, Common};
 use super::interrupt::Interruptible;
-use super::streams::{print, print_message, stderr_paint, stdout_paint};
+use super::streams::stdout_paint;
 use super::{Exit, Failure, certificates, conclude, free_memory, input, output, progress};
 use crate::certificate::certificate_of_correctness;
-use crate::diagnostic;
 use crate::fences;
 use crate::limits::Limits;
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::{PointSet, Program};
 use crate::property;
-use crate::record::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile, Violation};
-use crate::report::text;
+use crate::record::{Initial, Mode, Step, TRACE_SCHEMA, TraceConfig, TraceFile, Violation};
 use crate::report::verify::VerifyReport;
+use crate::report::{about_atomics, text};
 use crate::source::Source;
-use crate::verify::{SearchKind, Strategy, Verdict, VerifyOptions, verify};
+use crate::space::Standstill;
+use crate::verify::{Answer, SearchKind, Strategy, Verdict, VerifyOptions, verify};
 use crate::words::{self, count};
+use clap::ValueEnum;
+use std::cell::OnceCell;
 use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
-/// Verifies a program under each model asked for.
+/// Verifies each program under each model asked for.
 pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     let outputs = [
         ("--save-trace", &args.save_trace),
@@ -28,27 +33,21 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     ];
     let outputs = outputs.map(|(option, path)| Some((option, path.as_deref()?)));
     let outputs: Vec<_> = outputs.into_iter().flatten().collect();
-    let program = [("the program", args.file.as_path())];
-    output::refuse_overwriting(program, &outputs)?;
+    let programs = args
+        .files
+        .iter()
+        .map(|file| ("the program", file.as_path()));
+    output::refuse_overwriting(programs, &outputs)?;
     if args.certificate.is_some() && (args.model.len() > 1 || args.search != SearchKind::Auto) {
         return Err(Failure::message(
             "--certificate needs a single --model, and no --search",
         ));
     }
-    let input = input::program_to_judge(&args.file, &args.common, !args.robust)?;
-    let (source, whole) = (input.source, input.program);
-    let fences = fence_set(args, &source, &whole)?;
-    let program = whole.fenced(&fences);
-    let names: Vec<String> = fences
-        .iter()
-        .map(|&p| fences::name(&whole, &source, p))
-        .collect();
-    let searches = Interruptible::new();
-
     let abstraction = args.buffers.abstraction(args.bound as usize);
     let (abstraction, strategy) = abstraction.map_err(Failure::message)?;
-    if abstraction.kind() == AbstractionKind::Logs && (args.full || args.deadlock) {
-        let text = "--abs logs goes neither with --full nor with --deadlock";
+    let visits = args.full || args.deadlock || args.stuck;
+    if abstraction.kind() == AbstractionKind::Logs && visits {
+        let text = "--abs logs goes neither with --full nor with --deadlock or --stuck";
         let help = "it proves or refutes properties, and visits no single states";
         return Err(Failure::Message {
             text: text.to_string(),
@@ -58,8 +57,38 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     if args.robust {
         refuse_under_robust(abstraction, args.search)?;
     }
+    let searches = OnceCell::new();
+    let about_one = [
+        ("--save-trace", args.save_trace.is_some()),
+        ("--certificate", args.certificate.is_some()),
+        ("--fence", !args.fence.is_empty()),
+    ];
+    let asked = (abstraction, strategy);
+    let verify = |file: &Path, answers: &mut Answers| one(args, file, asked, &searches, answers);
+    answers::for_each(&args.files, &args.common, Mode::Verify, &about_one, verify)
+}
+
+/// Verifies one program.
+fn one(
+    args: &args::Verify,
+    file: &Path,
+    (abstraction, strategy): (Abstraction, Strategy),
+    searches: &OnceCell<Arc<Interruptible>>,
+    answers: &mut Answers,
+) -> Result<Exit, Failure> {
+    let input = input::program(file, &args.common)?;
+    // While a program is read, signals end the command.
+    let searches = searches.get_or_init(Interruptible::new);
+    let (source, whole) = (input.source, input.program);
+    let fences = fence_set(args, &source, &whole)?;
+    let program = whole.fenced(&fences);
+    let names: Vec<String> = fences
+        .iter()
+        .map(|&p| fences::name(&whole, &source, p))
+        .collect();
     let mut exit = Exit::Fine;
-    let mut reports = Vec::new();
+    let mut under_sc = None;
+    answers.next_program();
     let mut saved = None;
     let mut failures = Vec::new();
     for model in args::distinct(&args.model) {
@@ -76,7 +105,11 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
             search: args.search,
             symmetry: !args.no_symmetry,
             full: args.full,
-            deadlock: args.deadlock,
+            standstill: match (args.stuck, args.deadlock) {
+                (true, _) => Standstill::Stuck,
+                (false, true) => Standstill::Deadlock,
+                (false, false) => Standstill::Ignored,
+            },
             robust: args.robust,
             correct_under_sc: false,
             threads: args.common.thread_count(),
@@ -84,10 +117,20 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), model.upper());
-        let found = progress::watched(&args.common, &searches, &what, |monitor| {
+        let found = progress::watched(&args.common, searches, &what, |monitor| {
             verify(&program, &options, monitor)
         });
         let seconds = begin.elapsed().as_secs_f64();
+        if model == Model::Sc {
+            under_sc = is_violated(&found);
+        } else if found.verdict == Verdict::Violated && found.model != Model::Sc && !args.robust {
+            under_sc = under_sc.or_else(|| {
+                let what = format!("{} under SC", source.name());
+                progress::watched(&args.common, searches, &what, |monitor| {
+                    is_violated(&verify(&program, &under_sc_options(&options), monitor))
+                })
+            });
+        }
         let answer = VerifyAnswer {
             args,
             report: VerifyReport {
@@ -96,37 +139,56 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
                 options: &options,
                 fences: &names,
                 answer: &found,
+                under_sc,
                 seconds,
             },
         };
         exit = exit.min(answer.exit());
-        match args.common.format {
-            OutputFormat::Json => reports.push(answer.report.record()),
-            OutputFormat::Text => {
-                let warnings = answer.report.warnings();
-                if !args.common.quiet && !warnings.is_empty() {
-                    let color = stderr_paint().color;
-                    print_message(&diagnostic::render(&source, &warnings, color));
-                }
-                print(&answer.text())?;
-            }
-        }
+        answers.warn(&source, answer.report.warnings());
+        let report = &answer.report;
+        answers.add(|| answer.text(), || report.record(), || report.findings())?;
         saved = saved.or_else(|| answer.save_trace());
         if let Some(path) = &args.certificate
             && found.verdict == Verdict::Correct
         {
             let what = format!("{}: certificate", source.name());
-            let made = progress::watched(&args.common, &searches, &what, |monitor| {
+            let made = progress::watched(&args.common, searches, &what, |monitor| {
                 certificate_of_correctness(&source, &whole, &fences, &options, &found, monitor)
             });
             failures.extend(certificates::write(path, made).err());
         }
     }
-    if args.common.format == OutputFormat::Json {
-        print(&json_text(&reports))?;
-    }
     failures.extend(saved.and_then(Result::err));
     Ok(conclude(exit, &failures))
+}
+
+/// What may be taken to find out whether a violation exists under SC, too.
+const MOST_SC_STATES: u64 = 500_000;
+
+/// The same question under SC.
+fn under_sc_options(options: &VerifyOptions) -> VerifyOptions {
+    let most = options.limits.max_states.unwrap_or(u64::MAX);
+    VerifyOptions {
+        semantics: Semantics {
+            model: Model::Sc,
+            ..options.semantics
+        },
+        strategy: Strategy::Fixed,
+        full: false,
+        limits: Limits {
+            max_states: Some(most.min(MOST_SC_STATES)),
+            ..options.limits.clone()
+        },
+        ..options.clone()
+    }
+}
+
+fn is_violated(answer: &Answer) -> Option<bool> {
+    match answer.verdict {
+        Verdict::Correct => Some(false),
+        Verdict::Violated => Some(true),
+        Verdict::Inconclusive(_) => None,
+    }
 }
 
 /// Refuses what cannot answer a question of robustness.
@@ -160,17 +222,20 @@ fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<
 }
 
 /// The limits of one answer, from now on.
-pub fn limits(common: &Common) -> Limits {
+pub fn limits<F: ValueEnum + Send + Sync>(common: &Common<F>) -> Limits {
     limits_within(common, memory_limit(common))
 }
 
 /// The most memory that an answer may take, as far as that is known now.
-pub fn memory_limit(common: &Common) -> Option<u64> {
+pub fn memory_limit<F: ValueEnum + Send + Sync>(common: &Common<F>) -> Option<u64> {
     common.max_memory.or_else(free_memory::nearly_all)
 }
 
 /// The limits of one answer, from now on, with this much memory.
-pub fn limits_within(common: &Common, max_memory: Option<u64>) -> Limits {
+pub fn limits_within<F: ValueEnum + Send + Sync>(
+    common: &Common<F>,
+    max_memory: Option<u64>,
+) -> Limits {
     let deadline = |timeout| Instant::now().checked_add(timeout);
     Limits {
         max_states: common.max_states,
@@ -202,6 +267,7 @@ impl VerifyAnswer<'_> {
         let violates = self.report.answer.counterexample().map(|it| it.violation);
         let verdict = match self.report.answer.verdict {
             Verdict::Correct if self.args.robust => paint.good("robust"),
+            Verdict::Correct if self.args.stuck => paint.good("correct and never stuck"),
             Verdict::Correct => paint.good("correct"),
             Verdict::Violated if violates == Some(property::Violation::NotSequential) => {
                 paint.bad("not robust")
@@ -254,10 +320,30 @@ impl VerifyAnswer<'_> {
                 Verdict::Violated => paint.bad("violated:"),
                 _ => paint.unsure("in the abstraction:"),
             };
-            let _ = write!(out, "\n{table}  {verdict} {}\n\n", violation.text);
+            let spins = text::spins(
+                self.report.program,
+                self.report.source,
+                &self.report.spins(),
+            );
+            let _ = write!(out, "\n{table}{spins}  {verdict} {}\n\n", violation.text);
         }
         if self.report.answer.verdict != Verdict::Correct {
             let _ = writeln!(out, "{}", paint.faint(&format!("{work}{}", self.under())));
+        }
+        match self.report.under_sc() {
+            Some(true) => {
+                let text = "SC has a violation, too: this is no matter of memory order";
+                let _ = writeln!(out, "{}", paint.unsure(text));
+            }
+            Some(false) => {
+                let text = "under SC it is correct: the violation is one of memory order";
+                let _ = writeln!(out, "{}", paint.faint(text));
+            }
+            None => {}
+        }
+        let semantics = &self.report.options.semantics;
+        if let Some(text) = about_atomics(self.report.program, semantics) {
+            let _ = writeln!(out, "{}", paint.faint(text));
         }
         if self.args.robust {
             let _ = writeln!(out, "{}", paint.faint(text::ROBUSTNESS));

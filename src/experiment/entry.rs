@@ -1,6 +1,10 @@
 //! Cells as they were written down, read again.
 
-use crate::record::{Answer, Cell, CellRecord, Measured, Mode, Outcome, SCHEMA, Stopped};
+use crate::record::{
+    Answer, BrokenOutcome, BrokenProgram, Cell, CellRecord, Measured, Mode, Outcome, SCHEMA,
+    Stopped,
+};
+use serde_json::Value as Json;
 
 /// A cell and everything that is known about it.
 #[derive(Debug, Clone)]
@@ -96,9 +100,20 @@ impl From<CellRecord> for Entry {
 }
 
 /// Reads what `verify` and `infer` wrote with `--format json`.
-pub fn read_answers(text: &str) -> Result<Vec<Entry>, String> {
-    let answers: Vec<Answer> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    answers.into_iter().map(entry).collect()
+pub fn read_answers(text: &str) -> Result<(Vec<Entry>, Vec<BrokenProgram>), String> {
+    let all: Vec<Json> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let is_broken = |json: &Json| json["outcome"] == BrokenOutcome::Error.name();
+    let (broken, answers): (Vec<Json>, Vec<Json>) = all.into_iter().partition(is_broken);
+    let answers = answers.into_iter().map(|json| {
+        let answer = serde_json::from_value(json);
+        entry(answer.map_err(|error| error.to_string())?)
+    });
+    let broken = broken.into_iter().map(serde_json::from_value);
+    let broken = broken.collect::<Result<_, _>>();
+    Ok((
+        answers.collect::<Result<_, String>>()?,
+        broken.map_err(|error| error.to_string())?,
+    ))
 }
 
 fn entry(answer: Answer) -> Result<Entry, String> {

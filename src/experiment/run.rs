@@ -10,6 +10,7 @@ use crate::record::{Answer, Cell, CellRecord, MeasuredRecord, Mode, Stopped};
 use crate::report::infer::{InferReport, Request, stopped_by};
 use crate::report::verify::VerifyReport;
 use crate::source::Source;
+use crate::space::Standstill;
 use crate::verify::{Inconclusive, SearchKind, Verdict, VerifyOptions, verify};
 use std::time::Instant;
 
@@ -76,6 +77,10 @@ pub fn run(
             Mode::Infer => SearchKind::Auto,
         },
         full: settings.full,
+        standstill: match settings.stuck {
+            true => Standstill::Stuck,
+            false => Standstill::Ignored,
+        },
         threads: resources.threads,
         limits: Limits {
             max_states: settings.max_states,
@@ -107,6 +112,7 @@ fn verified(
         options,
         fences: &[],
         answer: &answer,
+        under_sc: None,
         seconds: begin.elapsed().as_secs_f64(),
     };
     let stopped = answer.stopped.or_else(|| match answer.verdict {

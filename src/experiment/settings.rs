@@ -17,6 +17,8 @@ pub struct Settings {
     pub fuse: bool,
     /// Count all states, even behind violations.
     pub full: bool,
+    /// States that are stuck are violations, too.
+    pub stuck: bool,
     /// Find every minimal placement, up to this many.
     pub all: Option<usize>,
 }
@@ -33,6 +35,9 @@ impl Settings {
         options.insert("fuse".into(), json!(self.fuse));
         options.insert("full".into(), json!(self.full));
         options.insert("all".into(), json!(self.all));
+        if self.stuck {
+            options.insert("stuck".into(), json!(true));
+        }
         options
     }
 }

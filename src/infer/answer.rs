@@ -6,7 +6,7 @@ use crate::names::named_enum;
 use crate::program::{FenceKind, PointId, PointSet, ProcessId};
 use crate::property::Violation;
 use crate::source::Span;
-use crate::space::Trace;
+use crate::space::{Coverage, Trace};
 use crate::verify::{Inconclusive, Verdict};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,6 +29,10 @@ pub struct Inference {
     pub peak: u64,
     /// A limit on time or memory that ended some search early, even if there is an answer.
     pub cut: Option<StopReason>,
+    /// What is known of placements if there is no answer.
+    pub bounds: Option<Bounds>,
+    /// What sequential consistency reaches, if all of it was visited.
+    pub coverage: Option<Coverage>,
     /// The demands of counterexamples.
     pub clauses: Vec<Clause>,
     /// What labelling took, if there was any.
@@ -37,6 +41,15 @@ pub struct Inference {
     pub formula: Option<Formula>,
     /// Fences in the program's text that are not needed, if that was asked.
     pub removable: Option<Removable>,
+}
+
+/// What is known of placements when the cheapest one is not.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// What a placement costs at least on the exact model.
+    pub lower: u64,
+    /// The cheapest placement that was verified.
+    pub best: Placement,
 }
 
 /// Fences in the program's text that can be removed together; without them the program
@@ -150,7 +163,7 @@ pub struct Why {
     pub verdict: Verdict,
     /// The counterexample that comes back; if the verdict is not that the program is
     /// violated, it may exist in the abstraction only.
-    pub trace: Option<Trace>,
+    pub counterexample: Option<(Violation, Trace)>,
 }
 
 named_enum! {

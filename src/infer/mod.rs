@@ -9,6 +9,7 @@
 
 mod answer;
 mod eager;
+mod fall_back;
 pub mod hitting;
 mod kinds;
 mod lazy;
@@ -17,8 +18,8 @@ mod prune;
 mod run;
 
 pub use answer::{
-    Clause, Conclusion, Formula, Inference, Labelling, Literal, Obstacle, Optimality, Placed,
-    Placement, Removable, Unfixable, Why,
+    Bounds, Clause, Conclusion, Formula, Inference, Labelling, Literal, Obstacle, Optimality,
+    Placed, Placement, Removable, Unfixable, Why,
 };
 pub use kinds::{MOST_KIND_COST, Prices};
 pub(crate) use lazy::clause;
@@ -156,7 +157,11 @@ pub fn infer(program: &Program, options: &InferOptions, monitor: &Monitor) -> In
     if hitting::total(&options.costs, factor).is_none() {
         return run.conclude(Conclusion::Inconclusive(Obstacle::CostsTooLarge));
     }
-    let conclusion = match run.wrong_under_sc() {
+    let wrong = run.wrong_under_sc();
+    if wrong.is_none() {
+        run.look_ahead();
+    }
+    let mut conclusion = match wrong {
         Some(wrong) => wrong,
         None if options.engine == EngineKind::Lazy => find_placements(&mut Lazy { run: &mut run }),
         None => match Eager::new(&mut run) {
@@ -164,6 +169,10 @@ pub fn infer(program: &Program, options: &InferOptions, monitor: &Monitor) -> In
             Err(obstacle) => Conclusion::Inconclusive(obstacle),
         },
     };
+    if let Conclusion::Inconclusive(_) = conclusion {
+        run.fall_back();
+        conclusion = run.optimal_so_far().unwrap_or(conclusion);
+    }
     run.conclude(conclusion)
 }
 

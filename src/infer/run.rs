@@ -1,12 +1,14 @@
 //! An inference under way: verifying sets of fences, and what that took.
 
-use super::hitting;
+use super::hitting::{self, cheapest};
 use super::{
-    Clause, Conclusion, Formula, InferOptions, Inference, Labelling, Placement, Removable, Why,
+    Bounds, Clause, Conclusion, Formula, InferOptions, Inference, Labelling, Placement, Removable,
+    Why,
 };
 use crate::limits::{Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::{FenceKind, PointId, PointSet, Program};
+use crate::space::Coverage;
 use crate::verify::{Answer, Inconclusive, MOST_K, Strategy, Verdict, VerifyOptions, verify};
 
 /// An inference under way.
@@ -30,6 +32,11 @@ pub struct InferenceRun<'a> {
     pub transitions: u64,
     pub peak: u64,
     pub cut: Option<StopReason>,
+    pub coverage: Option<Coverage>,
+    /// What it took to visit all states of sequential consistency, if that was done.
+    pub sc_states: Option<u64>,
+    /// The cheapest placement that was verified on the way.
+    pub so_far: Option<Placement>,
 }
 
 impl<'a> InferenceRun<'a> {
@@ -55,12 +62,22 @@ impl<'a> InferenceRun<'a> {
             transitions: 0,
             peak: 0,
             cut: None,
+            coverage: None,
+            sc_states: None,
+            so_far: None,
         }
     }
 
     /// What was found out, with the account of what that took.
-    pub fn conclude(self, conclusion: Conclusion) -> Inference {
+    pub fn conclude(mut self, conclusion: Conclusion) -> Inference {
         Inference {
+            bounds: match conclusion {
+                Conclusion::Inconclusive(_) => self.so_far.take().map(|best| Bounds {
+                    lower: self.lower_bound(),
+                    best,
+                }),
+                _ => None,
+            },
             abstraction: match &conclusion {
                 Conclusion::Correct(best) if best.abstraction.is_logs() => best.abstraction,
                 Conclusion::Placed(placed) if placed.best.abstraction.is_logs() => {
@@ -75,6 +92,7 @@ impl<'a> InferenceRun<'a> {
             transitions: self.transitions,
             peak: self.peak,
             cut: self.cut,
+            coverage: self.coverage,
             clauses: self.clauses,
             labelling: self.labelling,
             formula: self.formula,
@@ -86,7 +104,11 @@ impl<'a> InferenceRun<'a> {
     pub fn wrong_under_sc(&mut self) -> Option<Conclusion> {
         let sc = self.verify(&PointSet::new(), Model::Sc);
         match sc.verdict {
-            Verdict::Correct => None,
+            Verdict::Correct => {
+                self.coverage = sc.coverage;
+                self.sc_states = Some(sc.statistics.states);
+                None
+            }
             Verdict::Violated => {
                 let (violation, trace) = sc.into_trace().expect("a violation has a trace");
                 Some(Conclusion::IncorrectUnderSc(violation, trace))
@@ -173,13 +195,8 @@ impl<'a> InferenceRun<'a> {
         }
     }
 
-    fn verify_program(
-        &mut self,
-        program: &Program,
-        model: Model,
-        strategy: Strategy,
-        most: u64,
-    ) -> Answer {
+    /// How a program is verified, with at most so many states.
+    pub fn verify_options(&self, model: Model, strategy: Strategy, most: u64) -> VerifyOptions {
         let mut options = VerifyOptions {
             semantics: Semantics {
                 model,
@@ -194,6 +211,17 @@ impl<'a> InferenceRun<'a> {
         };
         let limit = &mut options.limits.max_states;
         *limit = Some(limit.unwrap_or(u64::MAX).min(most));
+        options
+    }
+
+    fn verify_program(
+        &mut self,
+        program: &Program,
+        model: Model,
+        strategy: Strategy,
+        most: u64,
+    ) -> Answer {
+        let options = self.verify_options(model, strategy, most);
         let answer = verify(program, &options, self.monitor);
         self.count(answer.statistics.states, answer.statistics.transitions);
         // Some searches are given few states on purpose.
@@ -202,6 +230,25 @@ impl<'a> InferenceRun<'a> {
             .filter(|&reason| reason != StopReason::MaxStates);
         self.cut = self.cut.or(cut);
         answer
+    }
+
+    /// What the executions of the exact model alone demand.
+    pub fn lower_bound(&self) -> u64 {
+        let costs = &self.options.costs;
+        let real = self.clauses.iter().filter(|clause| clause.real);
+        let demands: Vec<PointSet> = real.map(|clause| clause.points.clone()).collect();
+        cheapest(&demands, costs).map_or(0, |fences| hitting::cost(&fences, costs))
+    }
+
+    /// Keeps a placement that was verified with this many states, if none is cheaper.
+    pub fn keep(&mut self, fences: &PointSet, states: u64) {
+        let cost = hitting::cost(fences, &self.options.costs);
+        if self.so_far.as_ref().is_none_or(|best| cost < best.cost) {
+            self.so_far = Some(Placement {
+                abstraction: self.abstraction,
+                ..self.placement(fences.clone(), states)
+            });
+        }
     }
 
     /// Adds a search to the account.
@@ -241,7 +288,7 @@ impl<'a> InferenceRun<'a> {
             let answer = self.decide(&self.whole.fenced(&fewer));
             Why {
                 verdict: answer.verdict,
-                trace: answer.into_trace().map(|(_, trace)| trace),
+                counterexample: answer.into_trace(),
             }
         };
         fences.iter().map(without).collect()

@@ -168,6 +168,18 @@ impl Stepper<'_> {
         watch: &Watch,
     ) -> Result<Vec<Step>, StopReason> {
         let outline = self.outline(process, config, watch)?;
+        self.outlined_steps(process, config, outline, memory, watch)
+    }
+
+    /// The steps of an outline, given the values in memory.
+    pub fn outlined_steps(
+        &self,
+        process: &Process,
+        config: &Config,
+        outline: Outline,
+        memory: &dyn Fn(PlaceId) -> Value,
+        watch: &Watch,
+    ) -> Result<Vec<Step>, StopReason> {
         let mut steps = outline.fixed;
         let reads = outline.reads.into_iter().map(|(_, approach)| approach);
         for approach in reads.chain(outline.atomics) {

@@ -57,7 +57,8 @@ pub fn back_edges(process: &mut Process) {
 }
 
 /// Decides for each edge whether it may run together with the edge after it. A choice of
-/// values never does: choices in a row would multiply within one step.
+/// values never does: choices in a row would multiply within one step. Nor does a step to where
+/// the process may have to wait: it can go there and stay.
 pub fn fusable(process: &mut Process) {
     let locals = &process.locals;
     let domain = |local: &LocalId| locals[local.index()].domain;
@@ -67,6 +68,7 @@ pub fn fusable(process: &mut Process) {
         !target.visible && value.interval(&domain).is_some_and(within)
     };
     let visible = |at: Loc| process.locations[at.index()].visible;
+    let waits = waiting(process);
     for edge in &mut process.edges {
         let silent = match &edge.instr {
             Instr::Pass => true,
@@ -77,8 +79,45 @@ pub fn fusable(process: &mut Process) {
             }
             _ => false,
         };
-        edge.fusable = silent && !edge.back && !visible(edge.to);
+        let waits = edge.instr != Instr::Pass && waits[edge.to.index()];
+        edge.fusable = silent && !edge.back && !waits && !visible(edge.to);
     }
+}
+
+/// The locations from which some way begins, behind passing edges, that the process cannot take
+/// even with empty buffers: behind a condition that is assumed.
+fn waiting(process: &Process) -> Vec<bool> {
+    let blocks = |edge: &Edge| match &edge.instr {
+        Instr::Guard { condition, wanted } => {
+            // Of a test, one of the two ways is open.
+            let mut others = process.edges_from(edge.from);
+            !others.any(|(_, other)| {
+                matches!(&other.instr, Instr::Guard { condition: same, wanted: way }
+                    if same == condition && way != wanted)
+            })
+        }
+        Instr::Atomic(body) => {
+            let guards = |(instr, _): &(Instr, _)| matches!(instr, Instr::Guard { .. });
+            body.iter().any(guards)
+        }
+        _ => false,
+    };
+    let mut waits = vec![false; process.locations.len()];
+    for edge in process.edges.iter().filter(|edge| blocks(edge)) {
+        waits[edge.from.index()] = true;
+    }
+    let incoming = incoming(process);
+    let all = (0..waits.len()).filter(|&at| waits[at]);
+    let mut work: Vec<usize> = all.collect();
+    while let Some(at) = work.pop() {
+        let into = incoming[at].iter().map(|&id| process.edge(id));
+        for edge in into.filter(|edge| edge.instr == Instr::Pass) {
+            if !std::mem::replace(&mut waits[edge.from.index()], true) {
+                work.push(edge.from.index());
+            }
+        }
+    }
+    waits
 }
 
 /// Computes at every location which locals may still be read: a backward analysis to the

@@ -135,6 +135,24 @@ impl Program {
         }
     }
 
+    /// Whether anything is read and written in one step.
+    pub fn has_updates(&self) -> bool {
+        let mut all = self.instructions();
+        all.any(|instr| matches!(instr, Instr::Update { .. }))
+    }
+
+    /// Whether it says anywhere what must hold: in a property or in an assertion.
+    pub fn states_something(&self) -> bool {
+        let asserts = |instr: &Instr| match instr {
+            Instr::Atomic(body) => {
+                let asserts = |(instr, _): &(Instr, _)| matches!(instr, Instr::Assert { .. });
+                body.iter().any(asserts)
+            }
+            _ => matches!(instr, Instr::Assert { .. }),
+        };
+        !self.properties.is_empty() || self.instructions().any(asserts)
+    }
+
     pub fn place_named(&self, name: &str) -> Option<PlaceId> {
         let index = self.places.iter().position(|place| place.name == name)?;
         Some(PlaceId(index as u32))

@@ -1,7 +1,8 @@
 //! The answers of `verify` and `infer`.
 
+use super::broken::BrokenProgram;
 use super::cell::Mode;
-use super::trace::{Initial, Step};
+use super::trace::{Initial, Spin, Step};
 use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Paths, PdMerge, PdPrevent};
 use crate::limits::StopReason;
 use crate::memory::{AbstractionKind, Atomics, Model};
@@ -22,7 +23,16 @@ pub const SCHEMA: &str = "fencesmith/1";
 pub fn schema() -> Json {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let generator = settings.into_generator();
-    generator.into_root_schema_for::<Vec<Answer>>().to_value()
+    generator.into_root_schema_for::<Vec<Printed>>().to_value()
+}
+
+/// What a command prints for one program.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum Printed {
+    Answer(Answer),
+    Broken(BrokenProgram),
 }
 
 /// What a command prints for one program and model.
@@ -126,9 +136,13 @@ pub struct VerifyAnswer {
     /// without a trace, or if that was not decided.
     #[serde(default)]
     pub spurious: Option<bool>,
-    /// The violation was found under SC: it is one under every model, and no fence helps.
+    /// Whether SC has a violation, too: then it is no matter of memory order, and no fence helps.
+    /// Left out where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under_sc: Option<bool>,
+    /// What each process does for ever at the end of the trace, if that is stuck.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spins: Vec<Spin>,
     /// Values of k that were too small.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Tried>,
@@ -156,6 +170,9 @@ pub struct VerifyConfig {
     pub fuse: bool,
     pub full: bool,
     pub deadlock: bool,
+    /// Whether states that are stuck were violations, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stuck: bool,
     /// Whether robustness was asked for instead of properties: that every state without
     /// pending stores is one of sequential consistency.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -250,6 +267,9 @@ pub struct InferAnswer {
     /// The cheapest placement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// If there is none, the cheapest one that was verified on the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub so_far: Option<Placement>,
     /// Every minimal placement, cheapest first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placements: Option<Vec<Placement>>,
@@ -265,6 +285,11 @@ pub struct InferAnswer {
     /// What a placement costs at least on the exact model, as far as is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lower_bound: Option<u64>,
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    /// What must hold for the fences to be right on the target that was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumption: Option<String>,
     /// Fences in the program's text that can be removed together, with --prune.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removable: Option<Vec<OwnFence>>,
@@ -306,6 +331,9 @@ pub struct InferConfig {
     /// Whether fences are to make the program robust, whatever its properties.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub robust: bool,
+    /// Whether fences are to keep the program from getting stuck, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stuck: bool,
     pub atomics: Atomics,
     pub fuse: bool,
 }

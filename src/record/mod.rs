@@ -3,6 +3,7 @@
 //! are a contract; the types are built from those of the core by hand.
 
 mod answer;
+mod broken;
 mod cell;
 mod certificate;
 mod check;
@@ -13,6 +14,7 @@ pub use answer::{
     Answer, Fence, Formula, InferAnswer, InferConfig, Outcome, OwnFence, Placement, SCHEMA, Stats,
     Stopped, Timing, Tried, VerifyAnswer, VerifyConfig, Violation, schema,
 };
+pub use broken::{BrokenOutcome, BrokenProgram, Message};
 pub use cell::{Cell, CellRecord, Measured, MeasuredRecord, Mode, TriedHeads};
 pub use certificate::{
     CERTIFICATE_SCHEMA, CORRECTNESS_SCHEMA, Certificate, CertificateHead, CorrectnessCertificate,
@@ -21,4 +23,4 @@ pub use certificate::{
 pub use check::{CheckAnswer, CheckOutcome, Claim, CorrectnessClaim, PriceList, ProofBasis};
 pub use manifest::{ListedProgram, MANIFEST_SCHEMA, Manifest};
 pub(crate) use trace::locals;
-pub use trace::{Initial, Step, TRACE_SCHEMA, TraceConfig, TraceFile};
+pub use trace::{Initial, Spin, Step, TRACE_SCHEMA, TraceConfig, TraceFile};

@@ -5,7 +5,7 @@ use crate::memory::step::{At, Config, Effect};
 use crate::memory::{Atomics, Buffers, Model};
 use crate::program::{Process, Program, Value};
 use crate::source::Source;
-use crate::space::{Snapshot, Trace, TraceStep};
+use crate::space::{self, Snapshot, Trace, TraceStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -73,6 +73,31 @@ pub struct Step {
     /// The line of the next statement of each process that has one in the program's own file.
     #[serde(default)]
     pub at: BTreeMap<String, u32>,
+}
+
+/// What a process does for ever in a state that is stuck.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Spin {
+    pub process: String,
+    /// The steps into a loop, and once around it; other processes do not matter to them.
+    pub steps: Vec<Step>,
+    /// The step, counted from zero, that the loop begins with; none if the process comes to
+    /// where it cannot move any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begin: Option<usize>,
+}
+
+impl Spin {
+    pub fn new(program: &Program, source: &Source, spin: &space::Spin) -> Spin {
+        let steps = spin.steps.iter();
+        Spin {
+            process: program.process(spin.process).name.clone(),
+            steps: steps
+                .map(|taken| Step::new(program, source, taken))
+                .collect(),
+            begin: spin.begin,
+        }
+    }
 }
 
 /// The version of the contract.

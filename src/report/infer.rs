@@ -1,20 +1,21 @@
 //! The answer of `infer` as data: why there is no placement, the JSON.
 
-use super::finer;
 use super::target::{self, Target};
+use super::{finer, nothing_stated, unreached};
 use crate::describe;
+use crate::diagnostic::Diagnostic;
 use crate::infer::{
-    AllowedGaps, Conclusion, EngineKind, InferOptions, Inference, Literal, Obstacle, Optimality,
-    Placement,
+    AllowedGaps, Bounds, Conclusion, EngineKind, InferOptions, Inference, Literal, Obstacle,
+    Optimality, Placement,
 };
-use crate::memory::AbstractionKind;
+use crate::memory::{AbstractionKind, Model};
 use crate::program::{FenceKind, PointId, PointSet, Program};
 use crate::property::Violation;
 use crate::record::{
     self, InferAnswer, InferConfig, Initial, Mode, SCHEMA, Stats, Step, Stopped, Timing,
 };
 use crate::source::{Source, Span};
-use crate::space::Trace;
+use crate::space::{Standstill, Trace};
 
 /// An inference and what it was asked about.
 #[derive(Debug)]
@@ -49,6 +50,17 @@ impl InferReport<'_> {
         }
     }
 
+    /// The best placement that was verified and what one costs at least, if there is no answer.
+    pub fn bounds(&self) -> Option<&Bounds> {
+        self.found.bounds.as_ref()
+    }
+
+    /// The best placement that is known: the answer, or what was verified on the way.
+    pub fn known(&self) -> Option<&Placement> {
+        let so_far = || self.bounds().map(|bounds| &bounds.best);
+        self.best().or_else(so_far)
+    }
+
     /// The execution that no fence can prevent: the program with the fences that it has
     /// passed all the same, what is wrong at its end, and the execution.
     pub fn execution(&self) -> Option<(Program, Violation, &Trace)> {
@@ -62,6 +74,18 @@ impl InferReport<'_> {
             }
             _ => None,
         }
+    }
+
+    /// What makes an answer weaker than it looks.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let mut warnings = Vec::new();
+        if self.best().is_some() {
+            warnings.extend(nothing_stated(self.program, &self.options.verify));
+        }
+        if let Some(coverage) = &self.found.coverage {
+            warnings.extend(unreached(self.program, coverage, Model::Sc));
+        }
+        warnings
     }
 
     /// Why there is no placement, and what to try.
@@ -80,6 +104,9 @@ impl InferReport<'_> {
             }
             Conclusion::Inconclusive(Obstacle::CostsTooLarge) => {
                 "no placement: the costs of all points together do not fit in 64 bits; only their ratios matter, so scale them down".to_string()
+            }
+            Conclusion::Inconclusive(Obstacle::Limit(reason)) if self.found.bounds.is_some() => {
+                reason.to_string()
             }
             Conclusion::Inconclusive(Obstacle::Limit(reason)) => format!("no placement yet: {reason}"),
             Conclusion::Inconclusive(Obstacle::TooCoarse) => {
@@ -157,6 +184,7 @@ impl InferReport<'_> {
                 cost: self.request.cost.to_string(),
                 per_process: self.request.per_process,
                 robust: self.options.verify.robust,
+                stuck: self.options.verify.standstill == Standstill::Stuck,
                 atomics: semantics.atomics,
                 fuse: semantics.fuse,
             },
@@ -167,6 +195,9 @@ impl InferReport<'_> {
             },
             reason: self.reason(),
             placement,
+            so_far: self
+                .bounds()
+                .map(|bounds| self.placement_record(&bounds.best, Optimality::Unknown)),
             placements: self.options.all.map(|_| {
                 let all = placements.iter();
                 all.map(|p| {
@@ -185,8 +216,13 @@ impl InferReport<'_> {
             tried: Some(self.found.tried.clone()),
             lower_bound: match &self.found.conclusion {
                 Conclusion::Placed(placed) => Some(placed.lower_bound),
-                _ => None,
+                _ => self.bounds().map(|bounds| bounds.lower),
             },
+            assumption: self
+                .request
+                .target
+                .and_then(|target| target::assumption(target, semantics.model)),
+            warnings: self.warnings().into_iter().map(|w| w.message).collect(),
             removable: self.found.removable.as_ref().map(|removable| {
                 let fences = removable.fences.iter();
                 fences
@@ -231,7 +267,8 @@ impl InferReport<'_> {
             fewer.remove(&id);
             let program = self.program.fenced(&fewer);
             let without = placement.why.get(index);
-            let why = without.and_then(|without| without.trace.as_ref());
+            let why = without.and_then(|without| without.counterexample.as_ref());
+            let why = why.map(|(_, trace)| trace);
             record::Fence {
                 process: point
                     .process

@@ -1,5 +1,6 @@
 //! What a fence is on real machines.
 
+use crate::memory::Model;
 use crate::names::named_enum;
 use crate::program::FenceKind;
 
@@ -9,6 +10,17 @@ named_enum! {
         X86 = "x86",
         Sparc = "sparc",
         C11 = "c11",
+    }
+}
+
+/// What must hold for an answer under a memory model to hold on a target.
+pub fn assumption(target: Target, model: Model) -> Option<String> {
+    match target {
+        Target::X86 | Target::Sparc => None,
+        Target::C11 => Some(format!(
+            "c11: only on machines whose memory model is {} or stronger, with every shared access atomic and at least acquire or release; C11 itself allows more",
+            model.upper()
+        )),
     }
 }
 

@@ -1,9 +1,10 @@
 //! Text for people: aligned tables and a few colours.
 
 use crate::describe;
+use crate::memory::step::At;
 use crate::program::Program;
 use crate::source::Source;
-use crate::space::{Snapshot, Trace};
+use crate::space::{Snapshot, Spin, Trace};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
@@ -76,6 +77,44 @@ pub fn trace(program: &Program, source: &Source, trace: &Trace, paint: Paint) ->
         ]);
     }
     table(&rows, &[true, false, true, false, false, false], paint)
+}
+
+/// What processes do for ever behind a trace that ends stuck, a line a step.
+pub fn spins(program: &Program, source: &Source, spins: &[Spin]) -> String {
+    let mut out = String::new();
+    for spin in spins {
+        let process = program.process(spin.process);
+        let halts = match spin.begin {
+            Some(_) => "goes round",
+            None => "cannot move any more",
+        };
+        let _ = writeln!(out, "  then {} {halts}:", process.name);
+        for (index, taken) in spin.steps.iter().enumerate() {
+            let location = describe::step_location(source, process, &taken.step);
+            let line = location.map_or(String::new(), |it| it.line());
+            let text = describe::step(program, source, process, &taken.step);
+            let first = spin.begin.is_some_and(|begin| index == begin);
+            let last = spin.begin.is_some() && index + 1 == spin.steps.len();
+            let bar = match (first, last) {
+                (true, true) => '⟲',
+                (true, false) => '╭',
+                (false, true) => '╰',
+                _ if spin.begin.is_some_and(|begin| index > begin) => '│',
+                _ => ' ',
+            };
+            let _ = writeln!(out, "    {bar} line {line}: {text}");
+        }
+        if let (None, At::Loc(at)) = (spin.begin, spin.end.at) {
+            let next = process.edges_from(at).next();
+            let next = next.map(|(_, edge)| edge.span);
+            if let Some(span) = next {
+                let line = source.location(span.start).line();
+                let text = describe::one_line(source, span);
+                let _ = writeln!(out, "      line {line}: {text}");
+            }
+        }
+    }
+    out
 }
 
 /// The pending stores of every process that has some.

@@ -1,15 +1,16 @@
 //! The answer of `verify` as data: why it is not certain, what is violated, the JSON.
 
-use super::finer;
+use super::{finer, nothing_stated, unreached};
 use crate::describe;
 use crate::diagnostic::Diagnostic;
-use crate::memory::Abstraction;
-use crate::program::{Program, PropertyKind};
+use crate::memory::{Abstraction, Model};
+use crate::program::Program;
+use crate::property;
 use crate::record::{
-    Initial, Mode, SCHEMA, Stats, Step, Timing, Tried, VerifyAnswer, VerifyConfig, Violation,
+    self, Initial, Mode, SCHEMA, Stats, Step, Timing, Tried, VerifyAnswer, VerifyConfig, Violation,
 };
 use crate::source::Source;
-use crate::space::Trace;
+use crate::space::{Spin, Standstill, Trace};
 use crate::verify::{Answer, Attempt, Inconclusive, Verdict, VerifyOptions};
 
 /// An answer and what it was asked about.
@@ -22,6 +23,8 @@ pub struct VerifyReport<'a> {
     /// The fences that were added: `LINE:COL:SIDE`.
     pub fences: &'a [String],
     pub answer: &'a Answer,
+    /// Whether the program is violated under SC, too, as far as somebody has asked.
+    pub under_sc: Option<bool>,
     pub seconds: f64,
 }
 
@@ -82,21 +85,12 @@ impl VerifyReport<'_> {
     /// What makes an answer weaker than it looks.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut warnings = Vec::new();
-        let Some(coverage) = &self.answer.coverage else {
-            return warnings;
-        };
-        let model = self.options.semantics.model.upper();
-        for (property, unreached) in self.program.properties.iter().zip(&coverage.unreached) {
-            for label in unreached {
-                let text = format!("no process reaches '{label}' under {model}");
-                let help = "the property may hold only because nothing happens there";
-                warnings.push(Diagnostic::warning(Some(property.span), text).help(help));
-            }
-            if property.kind == PropertyKind::Final && !coverage.reached_final {
-                let text = format!("no final state is reachable under {model}");
-                let help = "a `final` property speaks of states in which every process has stopped";
-                warnings.push(Diagnostic::warning(Some(property.span), text).help(help));
-            }
+        if self.answer.verdict != Verdict::Violated {
+            warnings.extend(nothing_stated(self.program, self.options));
+        }
+        if let Some(coverage) = &self.answer.coverage {
+            let model = self.options.semantics.model;
+            warnings.extend(unreached(self.program, coverage, model));
         }
         warnings
     }
@@ -104,6 +98,29 @@ impl VerifyReport<'_> {
     /// The counterexample, if there is one.
     pub fn trace(&self) -> Option<&Trace> {
         self.answer.counterexample()?.trace.as_ref()
+    }
+
+    /// Whether a violation exists under SC, too, if that is known: then it is no matter of memory
+    /// order, and no fence helps.
+    pub fn under_sc(&self) -> Option<bool> {
+        match self.answer.verdict {
+            Verdict::Violated if self.options.semantics.model == Model::Sc => None,
+            Verdict::Violated if self.answer.model == Model::Sc => Some(true),
+            Verdict::Violated => self.under_sc,
+            Verdict::Correct | Verdict::Inconclusive(_) => None,
+        }
+    }
+
+    /// What processes do for ever at the end of the counterexample, if it ends stuck.
+    pub fn spins(&self) -> Vec<Spin> {
+        match self.answer.counterexample() {
+            Some(found) if found.violation == property::Violation::Stuck => {
+                let stepper = self.options.semantics.exact().stepper(self.program);
+                let end = found.trace.as_ref().map(Trace::last);
+                end.map_or_else(Vec::new, |end| end.spins(&stepper))
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The answer in the words of the contract.
@@ -125,7 +142,8 @@ impl VerifyReport<'_> {
                 atomics: semantics.atomics,
                 fuse: semantics.fuse,
                 full: self.options.full,
-                deadlock: self.options.deadlock,
+                deadlock: self.options.standstill != Standstill::Ignored,
+                stuck: self.options.standstill == Standstill::Stuck,
                 robust: self.options.robust,
                 fences: self.fences.to_vec(),
             },
@@ -138,11 +156,16 @@ impl VerifyReport<'_> {
             violation: self.violation(),
             initial: trace.map(|t| Initial::new(self.program, self.source, &t.initial)),
             trace: trace.map(|t| Step::all(self.program, self.source, t)),
+            spins: self
+                .spins()
+                .iter()
+                .map(|spin| record::Spin::new(self.program, self.source, spin))
+                .collect(),
             spurious: self
                 .answer
                 .counterexample()
                 .and_then(|found| found.spurious),
-            under_sc: (self.answer.model != semantics.model).then_some(true),
+            under_sc: self.under_sc(),
             tried: self
                 .answer
                 .tried

@@ -57,7 +57,7 @@ impl<'a> Context<'a> {
             .collect()
     }
 
-    /// What is wrong with a state, deadlock aside.
+    /// What is wrong with a state, standstills aside.
     pub fn violation(&self, state: &Snapshot) -> Option<Violation> {
         state.violation(self.program()).or_else(|| {
             let lacking = matches!(self.search.goal, Goal::Robustness(all) if all.lack(state));

@@ -188,14 +188,9 @@ impl<'a, const N: usize> Judge<'a, N> {
         sequential.is_some_and(|sequential| sequential.lack(&self.unpack(state)))
     }
 
-    /// What exactly is wrong with a state, deadlock aside.
+    /// What exactly is wrong with a state, standstills aside.
     pub fn violation(&self, state: &State<N>) -> Option<Violation> {
         self.context.violation(&self.unpack(state))
-    }
-
-    /// Every process has stopped and every buffer is empty.
-    pub fn all_done(&self, state: &State<N>) -> bool {
-        self.unpack(state).all_done(self.context.program())
     }
 
     fn unpack(&self, state: &State<N>) -> Snapshot {

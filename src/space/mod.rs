@@ -29,6 +29,7 @@ mod sequential;
 mod sets;
 mod shared;
 mod slots;
+mod standstill;
 mod successors;
 pub mod trace;
 
@@ -42,5 +43,6 @@ pub use search::{
 };
 pub use sequential::SequentialStates;
 pub use sets::{Progress, SetBudget, SetExplorer};
+pub use standstill::{Spin, Standstill};
 pub use successors::{Tag, Tagger};
 pub use trace::{Snapshot, Trace, TraceStep};

@@ -51,7 +51,8 @@ pub fn shortest<V: Visited<N>, const N: usize>(
     ahead.reverse();
     let trace = walk(context, visited, workers.first(), &ahead)?;
     let violation = context.violation(trace.last());
-    Ok((violation.unwrap_or(Violation::Deadlock), trace))
+    let standstill = context.search.standstill.violation();
+    Ok((violation.unwrap_or(standstill), trace))
 }
 
 /// The states of a level from which a step leads into `target`.

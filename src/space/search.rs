@@ -5,6 +5,7 @@ use super::context::Context;
 use super::intern::Interner;
 use super::layout::Overflow;
 use super::sequential::SequentialStates;
+use super::standstill::Standstill;
 use super::successors::Tagger;
 use super::trace::{Snapshot, Trace};
 use super::{breadth, merging};
@@ -17,8 +18,8 @@ use crate::property::Violation;
 pub struct Search<'a> {
     pub stepper: &'a Stepper<'a>,
     pub goal: Goal<'a>,
-    /// A state without successors in which some process has not stopped is a violation.
-    pub deadlock: bool,
+    /// Which states are violations because nothing goes on in them.
+    pub standstill: Standstill,
     pub limits: &'a Limits,
     pub monitor: &'a Monitor,
     pub threads: usize,

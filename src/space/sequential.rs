@@ -1,6 +1,7 @@
 //! The states that sequential consistency reaches: what robustness is measured by.
 
 use super::search::{End, Goal, Search, explore};
+use super::standstill::Standstill;
 use super::trace::Snapshot;
 use crate::limits::StopReason;
 use crate::memory::step::At;
@@ -20,7 +21,7 @@ impl SequentialStates {
     pub fn collect(search: &Search) -> Result<SequentialStates, StopReason> {
         let found = explore(&Search {
             goal: Goal::Snapshots,
-            deadlock: false,
+            standstill: Standstill::Ignored,
             ..*search
         });
         if let End::Limit(reason) = found.end {

@@ -44,7 +44,7 @@ impl Snapshot {
             .any(|config| matches!(config.at, At::Failed(_)))
     }
 
-    /// What is wrong with the state, deadlock aside.
+    /// What is wrong with the state, standstills aside.
     pub fn violation(&self, program: &Program) -> Option<Violation> {
         self.with_view(program, property::violation)
     }

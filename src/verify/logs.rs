@@ -6,7 +6,7 @@ use crate::limits::Monitor;
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::Program;
 use crate::space::{
-    End, Execution, Goal, Invariant, LogExploration, LogOptions, Search, explore_logs,
+    End, Execution, Goal, Invariant, LogExploration, LogOptions, Search, Standstill, explore_logs,
 };
 
 /// Searches with this widening; `None` if that takes more work than it may.
@@ -79,7 +79,7 @@ fn explored(
     let search = Search {
         stepper: &sequential.stepper(program),
         goal: Goal::FirstViolation,
-        deadlock: false,
+        standstill: Standstill::Ignored,
         limits: &options.limits,
         monitor,
         threads: 1,
@@ -109,7 +109,7 @@ fn judge(
     };
     let exact = options.semantics.exact().stepper(program);
     let limits = options.limits.with_grace();
-    match follow(&exact, &steps, false, &limits, monitor) {
+    match follow(&exact, &steps, Standstill::Ignored, &limits, monitor) {
         Concrete::Real(violation, trace) => {
             let counterexample = Counterexample {
                 violation,

@@ -19,7 +19,7 @@ use crate::memory::{Abstraction, Model, Semantics};
 use crate::names::named_enum;
 use crate::program::Program;
 use crate::property::Violation;
-use crate::space::{Coverage, Statistics, Trace};
+use crate::space::{Coverage, Standstill, Statistics, Trace};
 use std::fmt;
 
 /// How to verify.
@@ -34,8 +34,9 @@ pub struct VerifyOptions {
     pub symmetry: bool,
     /// Count all states, even behind violations.
     pub full: bool,
-    /// Look for deadlocks, too.
-    pub deadlock: bool,
+    /// Which states are violations because nothing goes on in them. View logs say nothing of
+    /// these: where they alone were asked for, FD answers.
+    pub standstill: Standstill,
     /// Ask for robustness instead of properties: every state without pending stores is one of
     /// sequential consistency.
     pub robust: bool,
@@ -60,7 +61,7 @@ impl VerifyOptions {
             search: SearchKind::Auto,
             symmetry: true,
             full: false,
-            deadlock: false,
+            standstill: Standstill::Ignored,
             robust: false,
             correct_under_sc: false,
             threads: 1,

@@ -17,7 +17,9 @@ use crate::limits::{Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::Program;
 use crate::property::Violation;
-use crate::space::{End, Exploration, Goal, Search, SequentialStates, Statistics, Trace, explore};
+use crate::space::{
+    End, Exploration, Goal, Search, SequentialStates, Standstill, Statistics, Trace, explore,
+};
 
 /// Compares the states of a program with those of sequential consistency. FD is refined unless
 /// the strategy is fixed.
@@ -35,7 +37,7 @@ pub(super) fn answer(program: &Program, options: &VerifyOptions, monitor: &Monit
         search: SearchKind::Plain,
         robust: false,
         full: false,
-        deadlock: false,
+        standstill: Standstill::Ignored,
         ..options.clone()
     };
     if options.semantics.model == Model::Sc {
@@ -49,7 +51,7 @@ pub(super) fn answer(program: &Program, options: &VerifyOptions, monitor: &Monit
     let collected = SequentialStates::collect(&Search {
         stepper: &stepper,
         goal: Goal::Snapshots,
-        deadlock: false,
+        standstill: Standstill::Ignored,
         limits: &options.limits,
         monitor,
         threads: options.threads,
@@ -108,7 +110,7 @@ impl Question<'_> {
         } = explore(&Search {
             stepper: &stepper,
             goal: Goal::Robustness(self.states),
-            deadlock: false,
+            standstill: Standstill::Ignored,
             limits: &options.limits,
             monitor: self.monitor,
             threads: options.threads,

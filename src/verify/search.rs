@@ -27,7 +27,7 @@ pub fn answer<'a>(
             true => Goal::AllStates,
             false => Goal::FirstViolation,
         },
-        deadlock: options.deadlock,
+        standstill: options.standstill,
         limits: &options.limits,
         monitor,
         threads: options.threads,
@@ -90,7 +90,7 @@ fn judge(
         Some(trace) => {
             let exact = options.semantics.exact().stepper(program);
             let limits = options.limits.with_grace();
-            match concretise(&exact, &trace, options.deadlock, &limits, monitor) {
+            match concretise(&exact, &trace, options.standstill, &limits, monitor) {
                 Concrete::Real(violation, trace) => {
                     (Verdict::Violated, violation, Some(trace), Some(false))
                 }

@@ -9,6 +9,7 @@ use crate::concretise::{Concrete, concretise};
 use crate::limits::{Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::Program;
+use crate::space::Standstill;
 
 /// How an answer is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,10 @@ const MOST_LOG_WORK: u64 = 1 << 29;
 pub(super) fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
     let asked = Portfolio::new(program, options, monitor);
     match (options.strategy, options.semantics.abstraction) {
+        // View logs say nothing of standstills.
+        (_, Abstraction::Logs { .. }) if options.standstill != Standstill::Ignored => {
+            asked.refined()
+        }
         (strategy, Abstraction::Logs { widening }) => asked.logs_alone(strategy, widening),
         (Strategy::Fixed, _) => {
             let mut paused = Paused::default();
@@ -86,8 +91,8 @@ impl<'a> Portfolio<'a> {
     ) -> Portfolio<'a> {
         let relaxed = options.semantics.model != Model::Sc;
         let several = relaxed && options.strategy == Strategy::Portfolio;
-        // They say nothing of deadlocks, and do not count states.
-        let only_verdict = !options.full && !options.deadlock;
+        // They say nothing of standstills, and do not count states.
+        let only_verdict = !options.full && options.standstill == Standstill::Ignored;
         Portfolio {
             program,
             options,
@@ -211,8 +216,8 @@ impl<'a> Portfolio<'a> {
         let trace = answer.counterexample()?.trace.as_ref()?;
         let exact = self.options.semantics.exact().stepper(self.program);
         let limits = self.options.limits.with_grace();
-        let deadlock = self.options.deadlock;
-        match concretise(&exact, trace, deadlock, &limits, self.monitor) {
+        let standstill = self.options.standstill;
+        match concretise(&exact, trace, standstill, &limits, self.monitor) {
             Concrete::Real(violation, trace) => Some(Answer {
                 evidence: Evidence::Counterexample(Counterexample {
                     violation,

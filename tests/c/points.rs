@@ -27,7 +27,7 @@ fn stores(program: &Program, model: Model) -> Option<HashSet<Stores>> {
     let found = explore(&Search {
         stepper: &semantics.stepper(program),
         goal: Goal::Snapshots,
-        deadlock: false,
+        standstill: fencesmith::space::Standstill::Ignored,
         limits: &Limits {
             max_states: Some(30_000),
             ..Limits::default()

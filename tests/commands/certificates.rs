@@ -349,7 +349,7 @@ fn certificates_of_correctness() {
     let cases: [(&[&str], &str); 3] = [
         (
             &["verify", &sequence, "--model", "tso"],
-            "the certificate holds: the program is correct\n  proof: 7 sets of states by view logs\n",
+            "the certificate holds: the program is correct\n  proof: 4 sets of states by view logs\n",
         ),
         (
             &["verify", &algorithm("litmus/mp"), "--model", "tso"],

@@ -1,6 +1,7 @@
 //! The program as a person runs it.
 
 mod binary;
+mod bounds;
 mod certificates;
 mod cli;
 mod engines;
@@ -15,9 +16,11 @@ mod robust;
 mod robustness;
 #[cfg(unix)]
 mod signals;
+mod stuck;
 mod sweep;
 #[cfg(unix)]
 mod sweep_folder;
 #[cfg(unix)]
 mod terminal;
 mod traces;
+mod workflow;

@@ -103,3 +103,25 @@ fn colours_depend_on_the_terminal_and_the_environment() {
         }
     }
 }
+
+/// The cursor stays behind the line, so that a `^C` of the terminal is on it and goes with it.
+#[test]
+fn progress_is_not_filled_up() {
+    let filter = algorithm("mutex/filter-3");
+    let asked = [
+        "verify", &filter, "--model", "pso", "--abs", "exact", "--bound", "2",
+    ];
+    let asked = [&asked[..], &["--search", "plain", "--timeout", "2"]].concat();
+    let mut started = OnTerminal::start(&asked, &[]);
+    let shown = started.wait_for(" states/s") + &started.rest();
+    started.child.wait().expect("it ends");
+    assert!(shown.contains("\x1b[K"), "{shown:?}");
+    assert!(
+        !shown.contains("    "),
+        "no blanks up to the margin: {shown:?}"
+    );
+    let mut dumb = OnTerminal::start(&asked, &[("TERM", "dumb")]);
+    let shown = dumb.rest();
+    dumb.child.wait().expect("it ends");
+    assert!(!shown.contains("states/s"), "{shown:?}");
+}

@@ -4,32 +4,32 @@ use fencesmith::infer::hitting::Costs;
 use fencesmith::infer::{self, AllowedGaps, Conclusion, EngineKind, Inference, Optimality};
 use fencesmith::lang::insert_fences;
 use fencesmith::limits::Monitor;
-use fencesmith::memory::{Abstraction, Model};
+use fencesmith::memory::{Model, Semantics};
 use fencesmith::program::{FenceKind, PointSet, Program};
 use fencesmith::source::Source;
+use fencesmith::space::Standstill;
 use fencesmith::verify::{SearchKind, Verdict, VerifyOptions};
+use fencesmith_testing::oracle::interpreter;
 use fencesmith_testing::programs;
 use fencesmith_testing::programs::header::{Answer, Problem, Question};
 use rayon::prelude::*;
 
 fn infer(program: &Program, model: Model, place: AllowedGaps) -> Inference {
+    infer_by(program, VerifyOptions::refining(model), place)
+}
+
+fn infer_by(program: &Program, verify: VerifyOptions, place: AllowedGaps) -> Inference {
     let allowed = infer::allowed(program, place).into_iter();
     let costs: Costs = allowed.map(|allowed| allowed.then_some(1)).collect();
     let options = infer::InferOptions {
         all: (place == AllowedGaps::AfterStore).then_some(100),
-        ..infer::InferOptions::new(VerifyOptions::refining(model), costs)
+        ..infer::InferOptions::new(verify, costs)
     };
     infer::infer(program, &options, &Monitor::default())
 }
 
 /// The program with the fences typed into its text verifies.
-fn check_printed(
-    source: &Source,
-    program: &Program,
-    fences: &PointSet,
-    model: Model,
-    abstraction: Abstraction,
-) {
+fn check_printed(source: &Source, program: &Program, fences: &PointSet, options: &VerifyOptions) {
     let sites = fences
         .iter()
         .map(|point| program.points[point.index()].sites[0]);
@@ -37,22 +37,39 @@ fn check_printed(
     let text = insert_fences(source, &sites);
     let printed = Source::new(source.name(), text.clone());
     let printed = programs::program(&printed).fenced(&PointSet::new());
-    for model in [Model::Sc, model] {
-        let answer = programs::answer(&printed, &VerifyOptions::new(model, abstraction));
+    for model in [Model::Sc, options.semantics.model] {
+        let semantics = Semantics {
+            model,
+            ..options.semantics
+        };
+        let options = VerifyOptions {
+            standstill: options.standstill,
+            ..VerifyOptions::under(semantics)
+        };
+        let answer = programs::answer(&printed, &options);
         assert_eq!(answer.verdict, Verdict::Correct, "{model}:\n{text}");
     }
 }
 
 /// The cheapest placement against the header; what was placed verifies.
-fn wrong(source: &Source, model: Model) -> Option<Problem> {
+fn wrong(source: &Source, model: Model, standstill: Standstill) -> Option<Problem> {
     let program = programs::program(source);
-    let found = infer(&program, model, AllowedGaps::Anywhere);
+    let options = VerifyOptions {
+        standstill,
+        ..VerifyOptions::refining(model)
+    };
+    let found = infer_by(&program, options.clone(), AllowedGaps::Anywhere);
     let answer = match &found.conclusion {
         Conclusion::Correct(_) => Some(Answer::Cost(0)),
         Conclusion::IncorrectUnderSc(..) => Some(Answer::Incorrect),
         Conclusion::Placed(placed) => {
             let fences = &placed.best.fences;
-            check_printed(source, &program, fences, model, found.abstraction);
+            let semantics = Semantics::new(model, found.abstraction);
+            let options = VerifyOptions {
+                semantics,
+                ..options
+            };
+            check_printed(source, &program, fences, &options);
             Some(match placed.optimality {
                 Optimality::Exact => Answer::Cost(placed.best.cost),
                 _ => Answer::AtMost(placed.best.cost),
@@ -61,7 +78,10 @@ fn wrong(source: &Source, model: Model) -> Option<Problem> {
         _ => None,
     };
     let header = programs::header(source);
-    let fact = header.fact(Question::Fences(model));
+    let fact = header.fact(match standstill {
+        Standstill::Stuck => Question::Stuck(model),
+        _ => Question::Fences(model),
+    });
     let say = || match answer {
         Some(answer) => format!("found {answer:?}"),
         None => format!("found {:?}", found.conclusion),
@@ -73,8 +93,64 @@ fn wrong(source: &Source, model: Model) -> Option<Problem> {
 fn costs_are_as_expected() {
     programs::check(&programs::all(), |_, source| {
         let models = [Model::Tso, Model::Pso].into_iter();
-        models.filter_map(|model| wrong(source, model)).collect()
+        let wrong = |model| wrong(source, model, Standstill::Ignored);
+        models.filter_map(wrong).collect()
     });
+}
+
+#[test]
+fn costs_without_getting_stuck_are_as_expected() {
+    programs::check(&programs::all(), |_, source| {
+        let models = [Model::Tso, Model::Pso].into_iter();
+        let wrong = |model| wrong(source, model, Standstill::Stuck);
+        models.filter_map(wrong).collect()
+    });
+}
+
+/// Whether a program needs fences, or nothing helps, is what the oracle finds, too, where there
+/// are few states.
+#[test]
+fn the_oracle_agrees_on_what_is_stuck() {
+    let compared: Vec<bool> = programs::all()
+        .par_iter()
+        .flat_map_iter(|name| {
+            let source = programs::source(name);
+            let ast = fencesmith::lang::parser::parse(&source).expect("it is a program");
+            let header = programs::header(&source);
+            let models = [
+                (Model::Tso, interpreter::Model::Tso),
+                (Model::Pso, interpreter::Model::Pso),
+            ];
+            let name = name.clone();
+            models.into_iter().filter_map(move |(model, same)| {
+                let setup = interpreter::Setup {
+                    model: same,
+                    bound: 4,
+                    atomics: interpreter::Atomics::DrainPlace,
+                    max_states: 4_000,
+                };
+                let found = interpreter::explore(&ast, &setup);
+                let wrong = found.stuck || !found.violations.is_empty();
+                let known = wrong || found.complete && !found.waited_for_room;
+                let fact = header.fact(Question::Stuck(model));
+                known.then(|| {
+                    assert_eq!(
+                        wrong,
+                        fact.answer != Answer::Cost(0),
+                        "{name} under {model}"
+                    );
+                    found.stuck
+                })
+            })
+        })
+        .collect();
+    let stuck = compared.iter().filter(|stuck| **stuck).count();
+    println!("{} compared, {stuck} of them stuck", compared.len());
+    assert!(
+        compared.len() > 150 && stuck > 5,
+        "{} and {stuck}",
+        compared.len()
+    );
 }
 
 /// What the eager engines may explore in this test.

@@ -187,9 +187,9 @@ const GOOD: &str = "\
 // property: not both zero
 // expect sc: correct (computed)
 // expect tso: correct (computed; why not)
-// expect tso: cost 0 (Ann, Bob 2011, table 1)
+// expect tso: cost 0, stuck cost 3 (Ann, Bob 2011, table 1)
 // expect pso: violated (computed)
-// expect pso: cost 2 (computed)
+// expect pso: cost 2, stuck incorrect (computed)
 // published pso: cost 4 (Ann, Bob 2011, table 1; another text)
 // expect verify tso fd0: spurious (computed)
 // expect verify tso fd1: correct (computed)
@@ -227,6 +227,10 @@ fn every_wrong_line_is_found() {
         (6, "// expect tso: incorrect (computed)"),
         (6, "// expect tso: cost at most 1 (computed)"),
         (8, "// expect pso: cost 0 (computed)"),
+        (8, "// expect pso: cost 2 (computed)"),
+        (8, "// expect pso: cost 2, stuck cost 1 (computed)"),
+        (8, "// expect pso: cost 2, stuck correct 3 (computed)"),
+        (7, "// expect pso: violated, stuck cost 2 (computed)"),
         (9, "// published pso: cost 4 (computed; another text)"),
         (9, "// published pso: cost 4 (Ann, Bob 2011, table 1)"),
         (

@@ -13,6 +13,7 @@ use fencesmith::program::{FenceKind, FencePoint, PointId, PointSet, Program};
 use fencesmith::property::Violation;
 use fencesmith::record::{Certificate, Claim, PriceList};
 use fencesmith::source::Source;
+use fencesmith::space::Standstill;
 use fencesmith::verify::{Verdict, VerifyOptions, verify};
 use fencesmith_testing::{foreign, programs};
 use serde_json::{Value, json};
@@ -424,7 +425,7 @@ fn deadlocks_show_no_lower_bound() {
     let found = verify(
         &program.fenced(&PointSet::new()),
         &VerifyOptions {
-            deadlock: true,
+            standstill: Standstill::Deadlock,
             ..VerifyOptions::new(Model::Tso, exact)
         },
         &Monitor::default(),

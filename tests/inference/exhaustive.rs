@@ -303,7 +303,9 @@ fn ordered(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             assert!(expected.is_empty(), "fixable, {what}");
         }
         Conclusion::Inconclusive(Obstacle::Inexpressible) => {}
-        Conclusion::Inconclusive(Obstacle::Unverified | Obstacle::CostsTooLarge) => {
+        Conclusion::Inconclusive(
+            Obstacle::Unverified | Obstacle::CostsTooLarge | Obstacle::Heap,
+        ) => {
             panic!("{what}")
         }
     }
@@ -349,9 +351,9 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
                 fewer.remove(point);
                 let fewer = program.fenced(&fewer);
                 let shown = why
-                    .trace
+                    .counterexample
                     .as_ref()
-                    .and_then(|why| why.last().violation(&fewer));
+                    .and_then(|(_, why)| why.last().violation(&fewer));
                 assert!(shown.is_some(), "no reason for {point:?}, {what}");
             }
             tally.several = usize::from(expected.len() > 1);
@@ -371,7 +373,10 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             tally.stuck = 1;
         }
         Conclusion::Inconclusive(
-            Obstacle::Inexpressible | Obstacle::Unverified | Obstacle::CostsTooLarge,
+            Obstacle::Inexpressible
+            | Obstacle::Unverified
+            | Obstacle::CostsTooLarge
+            | Obstacle::Heap,
         ) => panic!("{what}"),
         Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {
             tally.left_out = 1
@@ -759,7 +764,9 @@ fn random_programs_under_pd() {
                 Conclusion::Inconclusive(Obstacle::TooCoarse | Obstacle::Inexpressible) => {
                     tally.stuck += 1;
                 }
-                Conclusion::Inconclusive(Obstacle::Unverified | Obstacle::CostsTooLarge) => {
+                Conclusion::Inconclusive(
+                    Obstacle::Unverified | Obstacle::CostsTooLarge | Obstacle::Heap,
+                ) => {
                     panic!("{what}")
                 }
                 Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {

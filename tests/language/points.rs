@@ -10,7 +10,7 @@ use fencesmith::memory::step::Config;
 use fencesmith::memory::{Abstraction, Buffers, Model, Semantics};
 use fencesmith::program::{FenceKind, FenceSite, PointId, PointSet, Program, Value};
 use fencesmith::source::Source;
-use fencesmith::space::{End, Goal, Search, explore};
+use fencesmith::space::{End, Goal, Search, Standstill, explore};
 use fencesmith::verify::{Inconclusive, Verdict};
 use fencesmith_testing::oracle::generate;
 use fencesmith_testing::programs::{answer, capped, exact, names, program, source};
@@ -50,7 +50,7 @@ fn shadows(program: &Program, model: Model) -> Option<HashSet<Shadow>> {
     let found = explore(&Search {
         stepper: &semantics.stepper(program),
         goal: Goal::Snapshots,
-        deadlock: false,
+        standstill: Standstill::Ignored,
         limits: &Limits {
             max_states: Some(MAX_COMPARED),
             ..Limits::default()

@@ -127,7 +127,9 @@ fn translate(violation: Violation, tests: &HashMap<u32, u32>) -> naive::Violatio
         Violation::Property(id) | Violation::Undefined(id, _) => {
             naive::Violation::Property(id.index())
         }
-        Violation::Deadlock | Violation::NotSequential => panic!("it was not asked for"),
+        Violation::Deadlock | Violation::Stuck | Violation::NotSequential => {
+            panic!("it was not asked for")
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use fencesmith::lower::compile;
 use fencesmith::memory::{Abstraction, Model};
 use fencesmith::property::Violation;
 use fencesmith::source::Source;
+use fencesmith::space::Standstill;
 use fencesmith::verify::{Answer, Verdict, VerifyOptions, verify};
 use fencesmith_testing::programs;
 use std::time::{Duration, Instant};
@@ -68,7 +69,10 @@ fn a_violation_in_an_initial_state_ends_the_search() {
             let answer = check(
                 text,
                 &VerifyOptions {
-                    deadlock,
+                    standstill: match deadlock {
+                        true => Standstill::Deadlock,
+                        false => Standstill::Ignored,
+                    },
                     ..at_most(abstraction, 100_000)
                 },
             );

@@ -11,3 +11,4 @@ mod merging;
 mod oracle;
 mod robust;
 mod sets;
+mod stuck;

@@ -4,7 +4,7 @@ use fencesmith::limits::{Limits, Monitor, Watch};
 use fencesmith::memory::{Abstraction, Atomics, Model, Semantics};
 use fencesmith::program::Program;
 use fencesmith::space::{
-    End, Exploration, Goal, Progress, Search, SetBudget, SetExplorer, Snapshot, explore,
+    End, Exploration, Goal, Progress, Search, SetBudget, SetExplorer, Snapshot, Standstill, explore,
 };
 use fencesmith::verify::{Inconclusive, SearchKind, Verdict, VerifyOptions, verify};
 use fencesmith_testing::cases::{Case, case, families, template_case};
@@ -36,13 +36,19 @@ fn semantics(seed: u64) -> impl Iterator<Item = Semantics> {
     })
 }
 
-fn search(program: &Program, semantics: Semantics, goal: Goal, sets: bool) -> Exploration {
+fn search(
+    program: &Program,
+    semantics: Semantics,
+    goal: Goal,
+    standstill: Standstill,
+    sets: bool,
+) -> Exploration {
     let stepper = semantics.stepper(program);
     let monitor = Monitor::default();
     let search = Search {
         stepper: &stepper,
         goal,
-        deadlock: true,
+        standstill,
         limits: &Limits {
             max_states: Some(MOST_STATES),
             ..Limits::default()
@@ -74,12 +80,17 @@ fn in_portions(mut sets: SetExplorer) -> Exploration {
 
 /// The same states, the same coverage, and a violation where there is one; `false` if there
 /// are too many states to compare.
-fn compare(program: &Program, semantics: Semantics, say: &dyn Fn() -> String) -> bool {
-    let plain = search(program, semantics, Goal::Snapshots, false);
+fn compare(
+    program: &Program,
+    semantics: Semantics,
+    standstill: Standstill,
+    say: &dyn Fn() -> String,
+) -> bool {
+    let plain = search(program, semantics, Goal::Snapshots, standstill, false);
     if plain.end != End::Exhausted {
         return false;
     }
-    let sets = search(program, semantics, Goal::Snapshots, true);
+    let sets = search(program, semantics, Goal::Snapshots, standstill, true);
     assert_eq!(sets.end, End::Exhausted, "{}", say());
     let states =
         |found: &Exploration| -> BTreeSet<Snapshot> { found.snapshots.iter().cloned().collect() };
@@ -95,7 +106,7 @@ fn compare(program: &Program, semantics: Semantics, say: &dyn Fn() -> String) ->
         say()
     );
     // Only this search leaves out what others stand for.
-    let first = search(program, semantics, Goal::FirstViolation, true);
+    let first = search(program, semantics, Goal::FirstViolation, standstill, true);
     if plain.violation.is_none() {
         assert_eq!(plain.coverage, first.coverage, "{}", say());
         assert_eq!(plain.no_room, first.no_room, "{}", say());
@@ -118,11 +129,8 @@ fn compare(program: &Program, semantics: Semantics, say: &dyn Fn() -> String) ->
             assert!(taken.is_some(), "not a step: {}", say());
             now = step.after.clone();
         }
-        let possible = now
-            .steps(&stepper, &Watch::never())
-            .expect("nobody interrupts");
-        let stuck = possible.is_empty() && !now.all_done(program);
-        assert!(now.violation(program).is_some() || stuck, "{}", say());
+        let wrong = now.violation_or(standstill, &stepper, &Watch::never());
+        assert!(wrong.expect("nobody interrupts").is_some(), "{}", say());
     }
     true
 }
@@ -130,9 +138,10 @@ fn compare(program: &Program, semantics: Semantics, say: &dyn Fn() -> String) ->
 /// Compares a program under all semantics of a seed; the number of comparisons.
 fn compare_all(case: &Case, seed: u64) -> usize {
     let program = case.program.fenced(&Default::default());
+    let standstill = [Standstill::Deadlock, Standstill::Stuck][(seed / 2 % 2) as usize];
     let compared = semantics(seed).filter(|&semantics| {
         let say = || format!("seed {seed}, {semantics:?}\n{}", case.text);
-        compare(&program, semantics, &say)
+        compare(&program, semantics, standstill, &say)
     });
     compared.count()
 }

@@ -41,7 +41,7 @@ pub struct Common<F: ValueEnum + Send + Sync + 'static = OutputFormat> {
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
-    /// No progress and no warnings
+    /// One line an answer, and no progress; warnings of what was not checked stay
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]
@@ -52,6 +52,15 @@ pub struct Common<F: ValueEnum + Send + Sync + 'static = OutputFormat> {
 pub enum OutputFormat {
     Text,
     Json,
+}
+
+/// What `verify` and `infer` print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AnswerFormat {
+    Text,
+    Json,
+    /// A SARIF log: findings with their places, and fences as fixes
+    Sarif,
 }
 
 impl<F: ValueEnum + Send + Sync + 'static> Common<F> {

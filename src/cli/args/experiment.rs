@@ -45,6 +45,9 @@ pub struct Sweep {
     /// Count all states, even behind violations, with --mode verify
     #[arg(long)]
     pub full: bool,
+    /// States that are stuck are violations, too
+    #[arg(long)]
+    pub stuck: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! The arguments of `infer`.
 
-use super::{BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
+use super::{AnswerFormat, BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
 use crate::infer::{
     AllowedGaps, EngineKind, MOST_KIND_COST, MOST_NODES, Paths, PdMerge, PdPrevent, Prices,
 };
@@ -13,8 +13,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct Infer {
-    /// The program; `-` is standard input
-    pub file: PathBuf,
+    /// Programs, and folders of them; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
     /// Memory models to answer for
     #[arg(
         long,
@@ -47,6 +48,11 @@ pub struct Infer {
     /// state in which no store is pending (control, locals and memory) is one that SC reaches
     #[arg(long, conflicts_with = "certificate")]
     pub robust: bool,
+    /// Find the fewest fences with which the program is correct and is never stuck either: in a
+    /// stuck state no store is pending, some process has not stopped, and those that have not
+    /// can only spin
+    #[arg(long, conflicts_with_all = ["robust", "certificate"])]
+    pub stuck: bool,
     /// Place fences in each instance of a template separately
     #[arg(long)]
     pub per_process: bool,
@@ -89,8 +95,9 @@ pub struct Infer {
     /// Give up when formulas have this many nodes (engines points and ordering)
     #[arg(long, value_name = "N", default_value_t = MOST_NODES)]
     pub max_formula_nodes: usize,
-    /// Write the program with its fences to a file; needs a single --model. Where fences go into
-    /// several files of a C program, name a folder
+    /// Write the program with its fences to a file; with several models, to one for each, whose
+    /// name has the model before its ending. Where fences go into several files of a C program,
+    /// name a folder
     #[arg(long, value_name = "FILE")]
     pub emit: Option<PathBuf>,
     /// Print the fences as a unified diff, which `patch -p0` takes, for the weakest --model; the
@@ -105,7 +112,7 @@ pub struct Infer {
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: Common<AnswerFormat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

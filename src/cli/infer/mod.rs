@@ -4,39 +4,73 @@ mod costs;
 mod text;
 mod written;
 
-use super::args::{self, Head, KindsName, OutputFormat};
+use super::answers::{self, Answers};
+use super::args::{self, AnswerFormat, Head, KindsName};
 use super::input::{self, Input};
 use super::interrupt::Interruptible;
-use super::streams::{print, print_message, stderr_paint, stdout_paint};
-use super::verify::{json_text, limits, refuse_under_robust};
+use super::streams::{print_message, stderr_paint, stdout_paint};
+use super::verify::{limits, refuse_under_robust};
 use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::certificate::certificate;
+use crate::import::Format;
 use crate::infer::{Conclusion, EngineKind, InferOptions, OrderingRules, infer};
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
+use crate::record::Mode;
 use crate::report::infer::{InferReport, Request};
+use crate::report::target::Target;
+use crate::space::Standstill;
 use crate::verify::{Strategy, VerifyOptions};
 use costs::{cost_file, costs};
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
-/// Infers fences under each model asked for.
+/// Infers fences for each program under each model asked for.
 pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     check(args)?;
     check_files(args)?;
-    let input = input::program_to_judge(&args.file, &args.common, !args.robust)?;
+    let (abstraction, strategy) = abstraction(args)?;
+    if args.robust {
+        refuse_under_robust(abstraction, args.search)?;
+    }
+    let searches = OnceCell::new();
+    let about_one = [
+        ("--emit", args.emit.is_some()),
+        ("--certificate", args.certificate.is_some()),
+        ("a file of costs", cost_file(args).is_some()),
+    ];
+    let asked = (abstraction, strategy);
+    let infer = |file: &Path, answers: &mut Answers| one(args, file, asked, &searches, answers);
+    answers::for_each(&args.files, &args.common, Mode::Infer, &about_one, infer)
+}
+
+/// Infers fences for one program.
+fn one(
+    args: &args::Infer,
+    file: &Path,
+    (abstraction, strategy): (Abstraction, Strategy),
+    searches: &OnceCell<Arc<Interruptible>>,
+    answers: &mut Answers,
+) -> Result<Exit, Failure> {
+    let input = input::program(file, &args.common)?;
+    // While a program is read, signals end the command.
+    let searches = searches.get_or_init(Interruptible::new);
     let source = input.source.clone();
     let program = if args.per_process {
         input.program.per_process()
     } else {
         input.program.clone()
     };
-    let (abstraction, strategy) = abstraction(args)?;
-    if args.robust {
-        refuse_under_robust(abstraction, args.search)?;
+    if args.emit_target == Some(Target::C11) && input.format == Format::Litmus {
+        return Err(Failure::Message {
+            text: "--emit-target c11 does not go with x86 assembly".to_string(),
+            help: Some("its loads and stores are instructions, not C11 accesses".to_string()),
+        });
     }
     let costs = costs(args, &source, &program)?;
-    let searches = Interruptible::new();
     let mut exit = Exit::Fine;
-    let mut reports = Vec::new();
+    answers.next_program();
     let mut failures = Vec::new();
     for model in models(args) {
         let verify = VerifyOptions {
@@ -48,6 +82,10 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
             strategy,
             search: args.search,
             robust: args.robust,
+            standstill: match args.stuck {
+                true => Standstill::Stuck,
+                false => Standstill::Ignored,
+            },
             threads: args.common.thread_count(),
             limits: limits(&args.common),
             ..VerifyOptions::new(model, abstraction)
@@ -73,11 +111,12 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), model.upper());
-        let found = progress::watched(&args.common, &searches, &what, |monitor| {
+        let found = progress::watched(&args.common, searches, &what, |monitor| {
             infer(&program, &options, monitor)
         });
         let answer = InferAnswer {
             args,
+            file,
             input: &input,
             report: InferReport {
                 source: &source,
@@ -94,18 +133,19 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
             },
         };
         exit = exit.min(answer.exit());
-        match args.common.format {
-            OutputFormat::Json => reports.push(answer.record()),
+        answers.warn(&source, answer.warnings());
+        match args.patch {
             // Standard output has the patch alone.
-            OutputFormat::Text if args.patch && args.common.quiet => {}
-            OutputFormat::Text if args.patch => print_message(&answer.text(stderr_paint())),
-            OutputFormat::Text => print(&answer.text(stdout_paint()))?,
+            true if args.common.quiet => {}
+            true => print_message(&answer.text(stderr_paint())),
+            false => {
+                let findings = || answer.findings(|index| answer.with_fence(index));
+                let text = || answer.text(stdout_paint());
+                answers.add(text, || answer.record(), findings)?;
+            }
         }
-        failures.extend(answer.write(&searches).err());
-        failures.extend(answer.certify(&searches).err());
-    }
-    if args.common.format == OutputFormat::Json {
-        print(&json_text(&reports))?;
+        failures.extend(answer.write(searches).err());
+        failures.extend(answer.certify(searches).err());
     }
     Ok(conclude(exit, &failures))
 }
@@ -123,24 +163,41 @@ fn models(args: &args::Infer) -> Vec<Model> {
 /// Refuses outputs that are inputs or one file.
 fn check_files(args: &args::Infer) -> Result<(), Failure> {
     let costs = cost_file(args).map(|path| ("the costs", path));
-    let inputs = [("the program", args.file.as_path())]
-        .into_iter()
-        .chain(costs);
-    let outputs = [("--emit", &args.emit), ("--certificate", &args.certificate)];
-    let outputs = outputs.map(|(option, path)| Some((option, path.as_deref()?)));
-    let outputs: Vec<_> = outputs.into_iter().flatten().collect();
-    output::refuse_overwriting(inputs, &outputs)
+    let programs = args
+        .files
+        .iter()
+        .map(|file| ("the program", file.as_path()));
+    let models = args::distinct(&args.model);
+    let emitted = models.iter().filter_map(|&model| emitted(args, model));
+    let emitted: Vec<PathBuf> = emitted.collect();
+    let outputs = emitted.iter().map(|path| ("--emit", path.as_path()));
+    let certificate = args.certificate.as_deref();
+    let outputs = outputs.chain(certificate.map(|path| ("--certificate", path)));
+    let outputs: Vec<_> = outputs.collect();
+    output::refuse_overwriting(programs.chain(costs), &outputs)
+}
+
+/// The file that a program with its fences under a model is written to. With several models, its
+/// name has the model before the ending.
+fn emitted(args: &args::Infer, model: Model) -> Option<PathBuf> {
+    let path = args.emit.clone()?;
+    if args::distinct(&args.model).len() == 1 {
+        return Some(path);
+    }
+    let ending = path.extension().map(|ending| ending.to_string_lossy());
+    let ending = ending.map_or(model.to_string(), |ending| format!("{model}.{ending}"));
+    Some(path.with_extension(ending))
 }
 
 /// Refuses what does not go together.
 fn check(args: &args::Infer) -> Result<(), Failure> {
     let lazy = args.engine == EngineKind::Lazy;
-    if args.patch && args.common.format == OutputFormat::Json {
+    if args.patch && args.common.format != AnswerFormat::Text {
         return Err(Failure::message("--patch goes with --format text"));
     }
-    if (args.emit.is_some() || args.certificate.is_some()) && args.model.len() > 1 {
+    if args.certificate.is_some() && args.model.len() > 1 {
         return Err(Failure::message(
-            "--emit and --certificate need a single --model: the placements may differ",
+            "--certificate needs a single --model: the placements may differ",
         ));
     }
     if args.certificate.is_some() && !lazy {
@@ -161,6 +218,16 @@ fn check(args: &args::Infer) -> Result<(), Failure> {
     if args.robust && !lazy {
         return Err(Failure::message(
             "--robust goes with --engine lazy: only that compares states with those of SC",
+        ));
+    }
+    if args.stuck && !lazy {
+        return Err(Failure::message(
+            "--stuck goes with --engine lazy: the others know no state but those that violate a property",
+        ));
+    }
+    if args.stuck && args.buffers.abs == Some(AbstractionKind::Logs) {
+        return Err(Failure::message(
+            "--stuck does not go with --abs logs, which visits no single states",
         ));
     }
     if args.kind_cost.is_some() && args.kinds == KindsName::Full {
@@ -193,6 +260,7 @@ fn abstraction(args: &args::Infer) -> Result<(Abstraction, Strategy), Failure> {
 /// An inference about to be shown.
 struct InferAnswer<'a> {
     args: &'a args::Infer,
+    file: &'a Path,
     input: &'a Input,
     report: InferReport<'a>,
 }

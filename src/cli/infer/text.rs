@@ -2,9 +2,9 @@
 
 use super::InferAnswer;
 use crate::describe;
-use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Placement};
+use crate::infer::{AllowedGaps, Bounds, Conclusion, EngineKind, Optimality, Placement};
 use crate::program::FenceKind;
-use crate::property::Violation;
+use crate::report::about_atomics;
 use crate::report::target;
 use crate::report::text::{self, Paint};
 use crate::verify::Verdict;
@@ -65,6 +65,7 @@ impl InferAnswer<'_> {
                 };
                 let correct = paint.good(self.goal());
                 let _ = writeln!(out, "{correct}: no {further}fence is needed");
+                out.push_str(&self.assumption());
             }
             Conclusion::Placed(placed) => {
                 let fences = count(placed.best.fences.len() as u64, "fence");
@@ -89,23 +90,47 @@ impl InferAnswer<'_> {
             Conclusion::Unfixable(_) => self.hopeless("unfixable", &mut out, paint),
             Conclusion::Inconclusive(_) => {
                 let reason = self.reason().unwrap_or_default();
-                let _ = writeln!(out, "{}: {reason}", paint.unsure("inconclusive"));
+                let _ = write!(out, "{}: ", paint.unsure("inconclusive"));
+                match self.bounds() {
+                    None => {
+                        let _ = writeln!(out, "{reason}");
+                    }
+                    Some(bounds) => {
+                        let known = self.between(bounds);
+                        let _ = writeln!(out, "{known}: {reason}\n");
+                        out.push_str(&self.excerpt(&bounds.best, paint));
+                        out.push_str(&self.targets(&bounds.best));
+                    }
+                }
             }
         }
         out.push_str(&self.removable());
         out.push_str(&self.formula());
         let _ = writeln!(out, "{}", paint.faint(&work));
+        if let Some(text) = about_atomics(self.program, &self.options.verify.semantics) {
+            let _ = writeln!(out, "{}", paint.faint(text));
+        }
         if self.args.robust {
             let _ = writeln!(out, "{}", paint.faint(text::ROBUSTNESS));
         }
         out
     }
 
+    /// How many fences are needed, as far as is known.
+    fn between(&self, bounds: &Bounds) -> String {
+        let (lower, upper) = (bounds.lower, bounds.best.cost);
+        match self.args.cost == "uniform" {
+            true => format!("at least {lower}, at most {}", count(upper, "fence")),
+            false => format!("a cost of at least {lower}, at most {upper}"),
+        }
+    }
+
     /// What the program should be.
     fn goal(&self) -> &'static str {
-        match self.args.robust {
-            true => "robust",
-            false => "correct",
+        match (self.args.robust, self.args.stuck) {
+            (true, _) => "robust",
+            (false, true) => "correct and never stuck",
+            (false, false) => "correct",
         }
     }
 
@@ -129,10 +154,19 @@ impl InferAnswer<'_> {
                 let _ = writeln!(out, "  {}: {use_}", self.place(*point));
             }
         }
+        out.push_str(&self.assumption());
         if !out.is_empty() {
             out.push('\n');
         }
         out
+    }
+
+    /// What the answer rests on for the target that was named.
+    fn assumption(&self) -> String {
+        let model = self.options.verify.semantics.model;
+        let target = self.args.emit_target;
+        let text = target.and_then(|target| target::assumption(target, model));
+        text.map_or(String::new(), |text| format!("  {text}\n"))
     }
 
     /// Which fences of the text are not needed.
@@ -232,12 +266,8 @@ impl InferAnswer<'_> {
             let mut fewer = placement.fences.clone();
             fewer.remove(point);
             let program = self.program.fenced(&fewer);
-            let violation = why.trace.as_ref().and_then(|trace| {
-                let violation = match self.args.robust && !trace.last().failed() {
-                    true => Violation::NotSequential,
-                    false => trace.last().violation(&program)?,
-                };
-                Some(describe::violation(&program, self.source, violation, trace.last()).0)
+            let violation = why.counterexample.as_ref().map(|(violation, trace)| {
+                describe::violation(&program, self.source, *violation, trace.last()).0
             });
             let what = match (why.verdict, violation) {
                 (Verdict::Correct, _) => format!("it is {} as well", self.goal()),
@@ -246,7 +276,7 @@ impl InferAnswer<'_> {
                 (_, None) => "nothing was found in time".to_string(),
             };
             let _ = writeln!(out, "  without the fence {}: {what}", self.place(*point));
-            if let (true, Some(trace)) = (self.args.why, &why.trace) {
+            if let (true, Some((_, trace))) = (self.args.why, &why.counterexample) {
                 let table = text::trace(&program, self.source, trace, paint);
                 let _ = writeln!(out, "\n{table}");
             }

@@ -22,7 +22,7 @@ use std::path::{Component, Path, PathBuf};
 impl InferAnswer<'_> {
     /// Writes the program with its fences: a file, several of them, a patch.
     pub fn write(&self, searches: &Interruptible) -> Result<(), Failure> {
-        let Some(placement) = self.best() else {
+        let Some(placement) = self.known() else {
             return Ok(());
         };
         if self.args.emit.is_none() && !self.args.patch {
@@ -41,8 +41,8 @@ impl InferAnswer<'_> {
         if self.input.format == Format::C {
             self.verify_again(&files, searches)?;
         }
-        if let Some(path) = &self.args.emit {
-            self.emit(path, &files)?;
+        if let Some(path) = self.emitted() {
+            self.emit(&path, &files)?;
         }
         match self.args.patch {
             true => print(
@@ -55,16 +55,36 @@ impl InferAnswer<'_> {
         }
     }
 
+    /// The file that is written under the model of the answer.
+    fn emitted(&self) -> Option<PathBuf> {
+        super::emitted(self.args, self.options.verify.semantics.model)
+    }
+
+    /// The text of the main file with one of the fences, where it can be typed into it.
+    pub fn with_fence(&self, index: usize) -> Option<String> {
+        let known = self.known()?;
+        let point = known.fences.iter().nth(index)?;
+        let site = self.program.points[point.index()].sites[0];
+        let files = self.typed(&[(site, known.kinds[index])])?;
+        let main = files
+            .into_iter()
+            .find(|file| file.name == self.source.name());
+        main.map(|file| file.text)
+    }
+
     /// The files that fences are typed into; nothing if the language has no fences.
     pub fn fenced_files(&self, placement: &Placement) -> Option<Vec<FencedFile>> {
-        let sites = self.sites(placement);
+        self.typed(&self.sites(placement))
+    }
+
+    fn typed(&self, sites: &[(FenceSite, FenceKind)]) -> Option<Vec<FencedFile>> {
         match self.input.format {
             Format::Fen => Some(vec![FencedFile {
                 name: self.source.name().to_string(),
                 span: Span::new(0, self.source.text().len()),
-                text: insert_fences(self.source, &sites),
+                text: insert_fences(self.source, sites),
             }]),
-            Format::C => Some(c::insert_fences(self.source, &sites)),
+            Format::C => Some(c::insert_fences(self.source, sites)),
             Format::Litmus | Format::Rmm | Format::Trencher => None,
         }
     }
@@ -85,8 +105,8 @@ impl InferAnswer<'_> {
     /// Writes a foreign program in the native language.
     fn write_converted(&self, placement: &Placement) -> Result<(), Failure> {
         let text = converted(self.input, &self.sites(placement));
-        match (&self.args.emit, text) {
-            (Some(path), Some(text)) if !self.args.patch => output::write(path, &text),
+        match (self.emitted(), text) {
+            (Some(path), Some(text)) if !self.args.patch => output::write(&path, &text),
             _ => Err(Failure::Message {
                 text: format!("{} programs have no fences to patch in", self.input.format),
                 help: Some("--emit writes them in the native language".to_string()),
@@ -120,7 +140,7 @@ impl InferAnswer<'_> {
             .collect();
         let inputs = self.source.files().skip(1);
         let inputs = inputs.map(|(name, _)| ("a part of the program", Path::new(name)));
-        let inputs = inputs.chain([("the program", &*self.args.file)]);
+        let inputs = inputs.chain([("the program", self.file)]);
         output::refuse_overwriting(inputs, &roles)?;
         for (path, file) in outputs {
             if let Some(folder) = path.parent().filter(|_| files.len() > 1) {
@@ -143,7 +163,7 @@ impl InferAnswer<'_> {
     /// Reads the files with their fences and verifies what they say.
     fn verify_again(&self, files: &[FencedFile], searches: &Interruptible) -> Result<(), Failure> {
         let common = &self.args.common;
-        let preprocessed = preprocess_changed(&self.args.file, self.source, files, &common.c)?;
+        let preprocessed = preprocess_changed(self.file, self.source, files, &common.c)?;
         let Input { program, .. } = input::compile_c(&preprocessed, &common.c)?;
         let options = VerifyOptions {
             limits: limits(common),

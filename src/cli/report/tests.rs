@@ -32,6 +32,7 @@ fn finished() -> Vec<Finished> {
         atomics: Atomics::DrainPlace,
         fuse: true,
         full: true,
+        stuck: false,
         all: Some(4),
     };
     let resources = Resources {

@@ -18,7 +18,7 @@ use crate::formula::{FormulaId, Formulas, TooLarge};
 use crate::memory::{Abstraction, Semantics};
 use crate::program::{PointId, PointSet, Program, Property};
 use crate::space::avoid::{Labels, Unlabelled};
-use crate::space::{End, Goal, Scope, Search, Tagger, label_states};
+use crate::space::{End, Goal, Scope, Search, Standstill, Tagger, label_states};
 use crate::verify::{Inconclusive, Verdict};
 use std::time::Instant;
 
@@ -165,7 +165,7 @@ fn label_program(
     let search = Search {
         stepper: &stepper,
         goal: Goal::Labels(tagger, scope),
-        deadlock: false,
+        standstill: Standstill::Ignored,
         limits: &options.limits,
         monitor: run.monitor,
         threads: options.threads,

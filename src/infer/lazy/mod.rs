@@ -15,7 +15,6 @@ mod clause;
 
 pub(crate) use clause::clause;
 
-use super::hitting::{self, cheapest};
 use super::placements::{Engine, Round};
 use super::run::InferenceRun;
 use super::{Clause, Conclusion, Obstacle, Unfixable};
@@ -38,7 +37,8 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
     }
 
     fn demands(&self) -> Vec<PointSet> {
-        points(&self.run.clauses, |_| true)
+        let clauses = self.run.clauses.iter();
+        clauses.map(|clause| clause.points.clone()).collect()
     }
 
     /// Verifies one fence set. After a failure, fences are put wherever its clause allows
@@ -60,8 +60,16 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
             let usable = |point: &&PointId| costs[point.index()].is_some();
             let found = more.len();
             more.extend(clause.points.iter().filter(usable));
-            if more.len() == found || !matches!(self.attempt(&more, Some(budget)), Round::Failed) {
+            if more.len() == found {
                 break;
+            }
+            match self.attempt(&more, Some(budget)) {
+                Round::Failed => {}
+                Round::Verified(states) => {
+                    self.run.keep(&more, states);
+                    break;
+                }
+                Round::Inconclusive(_) => break,
             }
         }
         Round::Failed
@@ -81,9 +89,7 @@ impl<'a> Engine<'a> for Lazy<'_, 'a> {
 
     /// What the executions of the exact model alone demand.
     fn lower_bound(&self) -> u64 {
-        let costs = &self.run.options.costs;
-        let bound = cheapest(&points(&self.run.clauses, |clause| clause.real), costs);
-        bound.map_or(0, |fences| hitting::cost(&fences, costs))
+        self.run.lower_bound()
     }
 
     /// A counterexample through merged sets may use what came along another path.
@@ -141,9 +147,4 @@ impl Lazy<'_, '_> {
             return Round::Failed;
         }
     }
-}
-
-fn points(clauses: &[Clause], wanted: impl Fn(&Clause) -> bool) -> Vec<PointSet> {
-    let wanted = clauses.iter().filter(|clause| wanted(clause));
-    wanted.map(|clause| clause.points.clone()).collect()
 }

@@ -18,7 +18,6 @@ use super::search::{Coverage, End, Exploration, Statistics, Unfinished};
 use super::shared::{Pause, Shared, Stop};
 use super::slots::hash;
 use crate::limits::{Pace, StopReason};
-use crate::property::Violation;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use table::Table;
@@ -161,15 +160,15 @@ impl<'a, const N: usize> Run<'a, N> {
     fn finish_level(&mut self) {
         let depth = self.levels.len();
         let mut level = Level::new();
-        let (mut errors, mut deadlocks) = (Vec::new(), Vec::new());
+        let (mut errors, mut standstills) = (Vec::new(), Vec::new());
         for worker in self.workers.iter_mut() {
             level.append(&mut worker.next);
             errors.append(&mut worker.errors);
-            deadlocks.append(&mut worker.deadlocks);
+            standstills.append(&mut worker.standstills);
         }
         if self.errors.is_none() {
-            if !deadlocks.is_empty() {
-                self.errors = Some((depth - 1, deadlocks));
+            if !standstills.is_empty() {
+                self.errors = Some((depth - 1, standstills));
             } else if !errors.is_empty() {
                 self.errors = Some((depth, errors));
             }
@@ -201,9 +200,10 @@ impl<'a, const N: usize> Run<'a, N> {
         let goal = context.search.goal;
         self.table = None;
         let violation = self.errors.take().map(|(level, errors)| {
+            let standstill = context.search.standstill.violation();
             let seen = self.workers.first().judge.violation(&errors[0]);
             let found = self.shortest(level, errors);
-            end.with_trace(found, seen.unwrap_or(Violation::Deadlock))
+            end.with_trace(found, seen.unwrap_or(standstill))
         });
         let (mut snapshots, mut pace) = (Vec::new(), Pace::default());
         let all = self.levels.iter().flat_map(Level::states);

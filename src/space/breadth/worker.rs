@@ -9,6 +9,7 @@ use crate::space::level::Level;
 use crate::space::search::Unfinished;
 use crate::space::shared::{Pause, Shared};
 use crate::space::slots::hash;
+use crate::space::standstill::StandstillFinder;
 use crate::space::successors::{SuccessorCache, Successors};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,11 +32,11 @@ pub struct Worker<'a, const N: usize> {
     /// Violating states among the new ones.
     pub errors: Vec<State<N>>,
     /// Expanded states without successors in which some process has not stopped.
-    pub deadlocks: Vec<State<N>>,
+    pub standstills: Vec<State<N>>,
     pub transitions: u64,
     pub no_room: bool,
     pub reached_final: bool,
-    find_deadlocks: bool,
+    standstill: StandstillFinder<'a, N>,
     credit: u64,
     successors: Successors<N>,
     /// Successors and where their search in the table begins, and room behind them.
@@ -54,11 +55,11 @@ impl<'a, const N: usize> Worker<'a, N> {
             judge: Judge::new(context),
             next: Level::new(),
             errors: Vec::new(),
-            deadlocks: Vec::new(),
+            standstills: Vec::new(),
             transitions: 0,
             no_room: false,
             reached_final: false,
-            find_deadlocks: context.search.deadlock,
+            standstill: StandstillFinder::new(context),
             credit: 0,
             successors: Successors::new(),
             pending: Vec::new(),
@@ -114,8 +115,13 @@ impl<'a, const N: usize> Worker<'a, N> {
             }
             let successors = self.successors.as_slice().len();
             self.transitions += successors as u64;
-            if self.find_deadlocks && successors == 0 && !self.judge.all_done(state) {
-                self.deadlocks.push(*state);
+            match self.standstill.is_standstill(state, successors) {
+                Ok(false) => {}
+                Ok(true) => self.standstills.push(*state),
+                Err(reason) => {
+                    shared.pause(Pause::End(reason.into()));
+                    return done;
+                }
             }
             if self.pace.is_due(1 + successors) && !shared.proceed::<N>() {
                 return done + 1;

@@ -1,4 +1,4 @@
-//! What the fixed point shows: its transitions, its configurations, and its deadlocks.
+//! What the fixed point shows: its transitions, its configurations, and its standstills.
 
 use super::Run;
 use crate::limits::Pace;
@@ -11,16 +11,15 @@ pub struct Count {
     pub transitions: u64,
     /// Distinct configurations, over all processes.
     pub configurations: usize,
-    /// Some state is a deadlock; only if those are looked for.
-    pub deadlock: bool,
+    /// Some state is a standstill; only if those are looked for.
+    pub standstill: bool,
 }
 
 impl<const N: usize> Run<'_, N> {
     pub(super) fn count(&mut self) -> Result<Count, Unfinished> {
         let transitions = AtomicU64::new(0);
-        let deadlock = AtomicBool::new(false);
+        let standstill = AtomicBool::new(false);
         let (context, fields) = (self.context, &self.context.layout.configs);
-        let find_deadlocks = context.search.deadlock;
         let some_end = self.workers.iter().any(|worker| worker.met_end);
         let table = self.table.as_ref().expect("there is a table");
         let none = vec![false; context.interner.config_count()];
@@ -40,8 +39,8 @@ impl<const N: usize> Run<'_, N> {
                     let successors = worker.cache.count(&state)?;
                     count += successors as u64;
                     context.go_on(&mut pace, 1 + successors)?;
-                    if find_deadlocks && successors == 0 && !worker.judge.all_done(&state) {
-                        deadlock.store(true, Ordering::Relaxed);
+                    if worker.standstill.is_standstill(&state, successors)? {
+                        standstill.store(true, Ordering::Relaxed);
                     }
                 }
                 transitions.fetch_add(count, Ordering::Relaxed);
@@ -56,7 +55,7 @@ impl<const N: usize> Run<'_, N> {
         Ok(Count {
             transitions: transitions.into_inner(),
             configurations: occurring.count(),
-            deadlock: deadlock.into_inner(),
+            standstill: standstill.into_inner(),
         })
     }
 }

@@ -32,7 +32,6 @@ use super::search::{Coverage, End, Exploration, Goal, Statistics, Unfinished};
 use super::shared::{Pause, Shared, Stop};
 use super::slots::hash;
 use crate::limits::{Pace, StopReason};
-use crate::property::Violation;
 use queue::Queue;
 use std::sync::atomic::{AtomicU64, Ordering};
 use table::{Merged, Table};
@@ -168,6 +167,7 @@ impl<const N: usize> Run<'_, N> {
 
     fn report(mut self, mut end: End, labels: &mut [Labels]) -> Result<Exploration, Overflow> {
         let context = self.context;
+        let standstill = context.search.standstill.violation();
         let (mut seen, mut reached_final) = (None, false);
         let mut transitions = 0;
         for worker in self.workers.iter() {
@@ -178,19 +178,19 @@ impl<const N: usize> Run<'_, N> {
         self.queue = Queue::new();
         // A state that was judged to be wrong stays a violation, whatever it is called.
         let judge = &self.workers.first().judge;
-        let mut seen = seen.map(|state| judge.violation(&state).unwrap_or(Violation::Deadlock));
+        let mut seen = seen.map(|state| judge.violation(&state).unwrap_or(standstill));
         let mut configurations = context.interner.config_count();
         match end {
             End::Exhausted => match self.count() {
                 Ok(count) => {
                     transitions = count.transitions;
                     configurations = count.configurations;
-                    seen = seen.or(count.deadlock.then_some(Violation::Deadlock));
+                    seen = seen.or(count.standstill.then_some(standstill));
                 }
                 Err(Unfinished::Stop(reason)) => end = End::Limit(reason),
                 Err(Unfinished::Overflow) => return Err(Overflow),
             },
-            End::FirstViolation => seen = seen.or(Some(Violation::Deadlock)),
+            End::FirstViolation => seen = seen.or(Some(standstill)),
             End::Limit(_) => {}
         }
         let goal = context.search.goal;

@@ -10,6 +10,7 @@ use crate::space::layout::{Overflow, State};
 use crate::space::search::Unfinished;
 use crate::space::shared::{Pause, Shared};
 use crate::space::slots::hash;
+use crate::space::standstill::{Standstill, StandstillFinder};
 use crate::space::successors::{SuccessorCache, Successors};
 
 /// Successors that wait for their table slots to be fetched.
@@ -28,6 +29,7 @@ pub struct Worker<'a, const N: usize> {
     pub cache: SuccessorCache<'a, N>,
     pub judge: Judge<'a, N>,
     pub merger: Merger<'a, N>,
+    pub standstill: StandstillFinder<'a, N>,
     /// States that are to be expanded and not in the queue yet. Those that have been before
     /// carry a mark.
     found: Found<N>,
@@ -58,6 +60,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             cache: SuccessorCache::new(context),
             judge: Judge::new(context),
             merger: Merger::new(context),
+            standstill: StandstillFinder::new(context),
             found: Found::new(),
             violating: None,
             reached_final: false,
@@ -259,25 +262,27 @@ impl<'a, const N: usize> Worker<'a, N> {
         Ok(merged.collect())
     }
 
-    /// Something is wrong with a state, a deadlock included if those are looked for.
+    /// Something is wrong with a state, a standstill included if those are looked for.
     pub fn violates(&mut self, state: &State<N>) -> Result<bool, StopReason> {
-        let deadlock = self.context.search.deadlock;
         Ok(match self.judge.judge(state) {
             Judgement::Violation | Judgement::Failure => true,
-            Judgement::Fine if deadlock => self.is_stuck(state)?,
+            Judgement::Fine if self.context.search.standstill != Standstill::Ignored => {
+                self.stands_still(state)?
+            }
             Judgement::Fine | Judgement::Final => false,
         })
     }
 
-    /// A state has no successors. One whose successors do not fit the layout has some.
-    fn is_stuck(&mut self, state: &State<N>) -> Result<bool, StopReason> {
+    fn stands_still(&mut self, state: &State<N>) -> Result<bool, StopReason> {
         if self.pace.is_due(1) {
             self.context.check_tracing()?;
         }
-        match self.cache.count(state) {
-            Ok(count) => Ok(count == 0),
-            Err(Unfinished::Stop(reason)) => Err(reason),
-            Err(Unfinished::Overflow) => Ok(false),
-        }
+        let successors = match self.cache.count(state) {
+            Ok(count) => count,
+            Err(Unfinished::Stop(reason)) => return Err(reason),
+            // Successors that do not fit the layout are some.
+            Err(Unfinished::Overflow) => 1,
+        };
+        self.standstill.is_standstill(state, successors)
     }
 }

@@ -10,7 +10,8 @@
 //!
 //! Then the pairs are a simulation: whatever the other processes do, every write and every
 //! violation of the first is one of the second. A closed set that has the first has the second,
-//! so the first can be left out. It is never stuck itself, so no deadlock is lost either.
+//! so the first can be left out. It is never without a step, so no
+//! deadlock is lost; and if it only spins, then so does the second, which it reaches by itself.
 
 use super::moves::{ConfigId, Moves, Writes};
 use super::{Budget, Ended};

@@ -29,6 +29,7 @@ mod hidden;
 mod moves;
 mod path;
 mod process;
+mod standstill;
 mod states;
 mod symmetry;
 

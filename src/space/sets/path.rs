@@ -70,7 +70,7 @@ impl SetSearch<'_> {
                 .collect(),
         };
         let violation = snapshot.violation(self.stepper.program);
-        violation.unwrap_or(Violation::Deadlock)
+        violation.unwrap_or(self.standstill.violation())
     }
 
     /// The trace to a combination of members of a state, and what is wrong at its end.
@@ -152,7 +152,7 @@ impl SetSearch<'_> {
             }
         }
         let violation = now.violation(stepper.program);
-        let violation = violation.unwrap_or(Violation::Deadlock);
+        let violation = violation.unwrap_or(self.standstill.violation());
         Ok((violation, Trace { initial, steps }))
     }
 

@@ -4,12 +4,14 @@ use super::antichain::Antichain;
 use super::check::{Check, OneState};
 use super::moves::{ChangeId, ConfigId, Interned, ViewId};
 use super::process::{Mask, ProcessSets, SetId};
+use super::standstill::KnownSpins;
 use super::symmetry::{Product, Symmetry};
 use super::{Budget, Ended};
 use crate::ids::ids;
 use crate::memory::step::{At, Config, Stepper, initial_values};
 use crate::program::{ProcessId, Value};
 use crate::space::search::Search;
+use crate::space::standstill::Standstill;
 use crate::space::trace::Snapshot;
 use ahash::{AHashMap, RandomState};
 use hashbrown::HashTable;
@@ -30,7 +32,8 @@ pub struct SetSearch<'a> {
     /// It goes on when it has found a violation.
     goes_on: bool,
     pub wants_snapshots: bool,
-    deadlock: bool,
+    pub standstill: Standstill,
+    pub spins: KnownSpins,
     /// The initial states have been added.
     started: bool,
     /// One for all processes with the same code.
@@ -106,7 +109,8 @@ impl<'a> SetSearch<'a> {
         SetSearch {
             goes_on: search.goal.goes_on(),
             wants_snapshots: search.goal.wants_snapshots(),
-            deadlock: search.deadlock,
+            standstill: search.standstill,
+            spins: KnownSpins::default(),
             started: false,
             kind_of: kind_of.collect(),
             kinds: firsts
@@ -152,6 +156,11 @@ impl<'a> SetSearch<'a> {
     /// The sets of a process.
     pub fn kind(&self, process: ProcessId) -> &ProcessSets<'a> {
         &self.kinds[self.kind_of[process.index()]]
+    }
+
+    /// Which sets those are.
+    pub fn kind_of(&self, process: ProcessId) -> usize {
+        self.kind_of[process.index()]
     }
 
     /// Two processes share their sets.
@@ -346,8 +355,7 @@ impl<'a> SetSearch<'a> {
         let classes = check.violation(&OneState { sets: self, state }, done)?;
         self.check = check;
         self.found = match classes {
-            None if self.deadlock => self.deadlock(state)?,
-            None => None,
+            None => self.standing_still(state)?,
             Some(classes) => {
                 let both = self.sets(state).iter().zip(self.processes());
                 let members = both.zip(classes).map(|((&set, process), class)| {
@@ -359,40 +367,6 @@ impl<'a> SetSearch<'a> {
             }
         };
         Ok(())
-    }
-
-    /// A combination of members that have no step and have not all stopped.
-    fn deadlock(&mut self, state: StateId) -> Result<Option<Found>, Ended> {
-        let memory = self.head(state).memory;
-        let mut stuck: Vec<Vec<ConfigId>> = Vec::new();
-        for process in self.processes() {
-            let set = self.sets(state)[process.index()];
-            let view = self.view(memory, process);
-            let (kind, budget) = self.learn(process);
-            let members: Vec<ConfigId> = kind.members(set).collect();
-            let mut still = Vec::new();
-            for member in members {
-                let mut moves = false;
-                budget.spend(1)?;
-                kind.moves.each(member, view, budget, |_, _| moves = true)?;
-                if !moves {
-                    still.push(member);
-                }
-            }
-            if still.is_empty() {
-                return Ok(None);
-            }
-            stuck.push(still);
-        }
-        for (process, members) in self.processes().zip(&mut stuck) {
-            let moves = &self.kind(process).moves;
-            let waits = |id: &ConfigId| !moves.class(moves.class_of(*id)).done;
-            if members.iter().any(waits) {
-                members.retain(waits);
-                return Ok(Some((state, stuck.into_iter().map(Some).collect())));
-            }
-        }
-        Ok(None)
     }
 
     pub fn memory_id(&mut self, memory: Box<[Value]>) -> MemoryId {

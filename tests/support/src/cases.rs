@@ -10,7 +10,7 @@ use fencesmith::lower::lower;
 use fencesmith::memory::{Abstraction, Atomics, Model, Semantics};
 use fencesmith::program::Program;
 use fencesmith::source::Source;
-use fencesmith::space::{Exploration, Goal, Search, explore};
+use fencesmith::space::{Exploration, Goal, Search, Standstill, explore};
 
 pub struct Case {
     pub text: String,
@@ -93,7 +93,7 @@ pub fn run(
             true => Goal::Snapshots,
             false => Goal::FirstViolation,
         },
-        deadlock: false,
+        standstill: Standstill::Ignored,
         limits: &Limits {
             max_states: mode.max_states,
             ..Limits::default()

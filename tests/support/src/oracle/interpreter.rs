@@ -5,6 +5,7 @@ use super::eval::{Fault, Scope, eval};
 use super::program::Program;
 use super::state::State;
 use super::step::steps;
+use super::stuck::is_stuck;
 use fencesmith::lang::ast::{Ast, Expr, Name, Predicate, ProcessRef};
 use fencesmith::program::PropertyKind;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -52,6 +53,8 @@ pub struct Answer {
     pub waited_for_room: bool,
     /// In some state nothing can move and some process has not stopped.
     pub deadlock: bool,
+    /// Some state is stuck.
+    pub stuck: bool,
     /// Everything was explored.
     pub complete: bool,
 }
@@ -88,6 +91,7 @@ fn search(ast: &Ast, setup: &Setup, only_nearest: bool) -> (Answer, Option<usize
         violations: BTreeSet::new(),
         waited_for_room: false,
         deadlock: false,
+        stuck: false,
         complete: true,
     };
     let mut nearest = None;
@@ -127,6 +131,7 @@ fn search(ast: &Ast, setup: &Setup, only_nearest: bool) -> (Answer, Option<usize
         answer.deadlock |= outcomes.states.is_empty()
             && outcomes.violations.is_empty()
             && !program.all_stopped(&state);
+        answer.stuck = answer.stuck || is_stuck(&program, setup, &state);
         for violation in outcomes.violations {
             answer.violations.insert(violation);
             nearest = nearest.or(Some(depth));

@@ -9,3 +9,4 @@ pub mod interpreter;
 mod program;
 mod state;
 mod step;
+mod stuck;

@@ -19,31 +19,42 @@ pub struct Outcomes {
 pub fn steps(program: &Program, setup: &Setup, state: &State) -> Outcomes {
     let mut outcomes = Outcomes::default();
     for p in 0..program.instances.len() {
-        let ready = program.ready(state, p);
-        for &at in &ready.next {
-            execute(program, setup, state, p, at, &mut outcomes);
-        }
-        if ready.may_end && !ready.next.is_empty() {
-            // A choice between going on and being done: being done is a step.
-            let mut next = state.clone();
-            next.processes[p].at = program.instances[p].code.len() - 1;
-            outcomes.states.push(next);
-        }
-        for item in state.processes[p].flushable(setup.model) {
-            let mut next = state.clone();
-            let Pending::Store { place, value } = next.processes[p].pending.remove(item) else {
-                unreachable!("only stores are flushed")
-            };
-            next.memory[place] = value;
-            outcomes.states.push(next);
-        }
+        process_steps(program, setup, state, p, &mut outcomes);
+    }
+    outcomes
+}
+
+/// What one process can do.
+pub fn process_steps(
+    program: &Program,
+    setup: &Setup,
+    state: &State,
+    p: usize,
+    outcomes: &mut Outcomes,
+) {
+    let ready = program.ready(state, p);
+    for &at in &ready.next {
+        execute(program, setup, state, p, at, outcomes);
+    }
+    if ready.may_end && !ready.next.is_empty() {
+        // A choice between going on and being done: being done is a step.
+        let mut next = state.clone();
+        next.processes[p].at = program.instances[p].code.len() - 1;
+        outcomes.states.push(next);
+    }
+    for item in state.processes[p].flushable(setup.model) {
+        let mut next = state.clone();
+        let Pending::Store { place, value } = next.processes[p].pending.remove(item) else {
+            unreachable!("only stores are flushed")
+        };
+        next.memory[place] = value;
+        outcomes.states.push(next);
     }
     for next in &mut outcomes.states {
         for process in &mut next.processes {
             process.tidy(setup.model);
         }
     }
-    outcomes
 }
 
 /// Why a statement has no effect now.

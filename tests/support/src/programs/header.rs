@@ -29,6 +29,8 @@ pub enum Question {
     Verdict(Model),
     /// How many fences does it need?
     Fences(Model),
+    /// How many, so that it is never stuck either?
+    Stuck(Model),
     /// What does one abstraction say?
     Verify(Model, Abstraction, Atomics),
 }
@@ -121,7 +123,7 @@ fn read(
         }
         "mutant" if key == "mutant" => header.mutants.push(mutant(line, rest)?),
         word @ ("expect" | "published") => {
-            let (fact, why) = fact(line, &keys.collect::<Vec<_>>(), rest)?;
+            let (fact, stuck, why) = facts(line, &keys.collect::<Vec<_>>(), rest)?;
             let facts = match word {
                 "expect" => &mut header.expected,
                 _ if fact.source == "computed" => return Err("published by nobody".to_string()),
@@ -132,6 +134,7 @@ fn read(
                 return Err("said twice".to_string());
             }
             facts.push(fact);
+            facts.extend(stuck);
         }
         word => return Err(format!("unknown fact '{word}'")),
     }
@@ -157,8 +160,12 @@ fn mutant(line: usize, text: &str) -> Result<Mutant, String> {
     }
 }
 
-/// A fact and why it is so.
-fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str), String> {
+/// A fact, what a cost becomes where the program may not get stuck, and why it is so.
+fn facts<'a>(
+    line: usize,
+    about: &[&str],
+    text: &'a str,
+) -> Result<(Fact, Option<Fact>, &'a str), String> {
     let (answer, rest) = text.split_once(" (").ok_or("no '(SOURCE)'")?;
     let rest = rest.strip_suffix(')').ok_or("no ')' at the end")?;
     let (source, why) = rest.split_once("; ").unwrap_or((rest, ""));
@@ -167,7 +174,13 @@ fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str
             "the source '{source}' is neither 'computed' nor 'AUTHORS YEAR, PLACE'"
         ));
     }
+    let (answer, stuck) = match answer.split_once(", stuck ") {
+        Some((answer, stuck)) => (answer, Some(read_answer(stuck)?)),
+        None => (answer, None),
+    };
     let answer = read_answer(answer)?;
+    // What is wrong without it is wrong with it.
+    let stuck = stuck.or((answer == Answer::Incorrect).then_some(answer));
     let is_cost = matches!(
         answer,
         Answer::Cost(_) | Answer::AtMost(_) | Answer::Incorrect
@@ -187,8 +200,13 @@ fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str
     };
     let fits = match question {
         Question::Verdict(_) => matches!(answer, Answer::Correct | Answer::Violated),
-        Question::Fences(_) => is_cost,
+        Question::Fences(_) | Question::Stuck(_) => is_cost,
         Question::Verify(..) => !is_cost,
+    };
+    let stuck = match (stuck, question) {
+        (None, _) => None,
+        (Some(answer), Question::Fences(model)) => Some((Question::Stuck(model), answer)),
+        (Some(_), _) => return Err("only costs say what getting stuck costs".to_string()),
     };
     if !fits {
         return Err(format!("{answer:?} is no answer to that"));
@@ -200,7 +218,12 @@ fn fact<'a>(line: usize, about: &[&str], text: &'a str) -> Result<(Fact, &'a str
         answer,
         source,
     };
-    Ok((fact, why))
+    let stuck = stuck.map(|(question, answer)| Fact {
+        question,
+        answer,
+        ..fact.clone()
+    });
+    Ok((fact, stuck, why))
 }
 
 /// `AUTHORS YEAR, PLACE`.
@@ -301,6 +324,24 @@ fn contradictions(header: &Header, words: &[String]) -> Vec<Problem> {
         && less > more
     {
         wrong(tso.line, "costs more than under pso".to_string());
+    }
+    for model in [Model::Tso, Model::Pso] {
+        let stuck = find(&header.expected, Question::Stuck(model));
+        match (fences(model), stuck.map(|stuck| stuck.answer)) {
+            (None, _) => {}
+            (Some(fact), None) => wrong(fact.line, "no cost without getting stuck".to_string()),
+            (Some(fact), Some(stuck)) => {
+                let fits = match (fact.answer, stuck) {
+                    // What is asked for besides can only make it dearer.
+                    (Answer::Cost(less), Answer::Cost(more)) => less <= more,
+                    (Answer::Incorrect, stuck) => stuck == Answer::Incorrect,
+                    _ => true,
+                };
+                if !fits {
+                    wrong(fact.line, "getting stuck costs less than nothing".to_string());
+                }
+            }
+        }
     }
     for fact in &header.published {
         match find(&header.expected, fact.question) {
