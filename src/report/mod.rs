@@ -1,9 +1,11 @@
 //! What people read: answers in words, tables, and the records that say the same to programs.
 
 pub mod infer;
+pub mod picture;
 pub mod sarif;
 pub mod target;
 pub mod text;
+pub mod trace;
 pub mod verify;
 
 use crate::diagnostic::Diagnostic;

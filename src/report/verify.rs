@@ -63,7 +63,12 @@ impl VerifyReport<'_> {
         let found = self.answer.counterexample()?;
         let (text, span) = match &found.trace {
             Some(trace) => {
-                describe::violation(self.program, self.source, found.violation, trace.last())
+                let last = trace.last();
+                let (text, span) =
+                    describe::violation(self.program, self.source, found.violation, last);
+                let seen = describe::seen_by_failure(self.program, trace);
+                let seen = seen.map_or(String::new(), |seen| format!(" with {seen}"));
+                (format!("{text}{seen}"), span)
             }
             None => (
                 "a violation was found; the search for its trace was interrupted".to_string(),

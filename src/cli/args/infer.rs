@@ -59,6 +59,9 @@ pub struct Infer {
     /// Show for each fence the execution that comes back without it
     #[arg(long)]
     pub why: bool,
+    /// Show what becomes of locals in executions, and every local step
+    #[arg(long)]
+    pub locals: bool,
     /// Say which fences of the program's text can be removed
     #[arg(long)]
     pub prune: bool,

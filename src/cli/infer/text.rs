@@ -1,7 +1,7 @@
 //! What `infer` says to people.
 
 use super::InferAnswer;
-use crate::cli::streams::stdout_paint;
+use crate::cli::streams::{stdout_paint, table_style};
 use crate::describe;
 use crate::import::Format;
 use crate::infer::{AllowedGaps, Bounds, Conclusion, EngineKind, Optimality, Placement};
@@ -9,6 +9,7 @@ use crate::program::FenceKind;
 use crate::report::about_atomics;
 use crate::report::target;
 use crate::report::text::{self, Paint};
+use crate::report::trace::trace as trace_table;
 use crate::verify::Verdict;
 use crate::words::count;
 use std::fmt::Write;
@@ -81,7 +82,7 @@ impl InferAnswer<'_> {
                 let optimality = self.optimality().unwrap_or_default();
                 let _ = writeln!(out, "{placed_word} ({optimality})\n");
                 out.push_str(&self.excerpt(&placed.best, paint));
-                out.push_str(&self.why(&placed.best, paint));
+                out.push_str(&self.why(&placed.best));
                 out.push_str(&self.targets(&placed.best));
                 if self.args.all.is_some() {
                     out.push_str(&self.all_text(&placed.all, placed.more));
@@ -143,7 +144,7 @@ impl InferAnswer<'_> {
         let _ = writeln!(out, "{}: {reason}\n", paint.bad(word));
         if let Some((program, violation, trace)) = self.execution() {
             let (what, _) = describe::violation(&program, self.source, violation, trace.last());
-            let table = text::trace(&program, self.source, trace, paint);
+            let table = trace_table(&program, self.source, trace, table_style(self.args.locals));
             let _ = writeln!(out, "{table}  {} {what}\n", paint.bad("violated:"));
         }
     }
@@ -256,7 +257,7 @@ impl InferAnswer<'_> {
     }
 
     /// What happens without each fence.
-    fn why(&self, placement: &Placement, paint: Paint) -> String {
+    fn why(&self, placement: &Placement) -> String {
         let mut out = String::new();
         for (point, why) in placement.fences.iter().zip(&placement.why) {
             let mut fewer = placement.fences.clone();
@@ -273,7 +274,8 @@ impl InferAnswer<'_> {
             };
             let _ = writeln!(out, "  without the fence {}: {what}", self.place(*point));
             if let (true, Some((_, trace))) = (self.args.why, &why.counterexample) {
-                let table = text::trace(&program, self.source, trace, paint);
+                let style = table_style(self.args.locals);
+                let table = trace_table(&program, self.source, trace, style);
                 let _ = writeln!(out, "\n{table}");
             }
         }
