@@ -14,16 +14,23 @@ pub fn step(program: &Program, source: &Source, process: &Process, step: &Step) 
         let Effect::Flush(entry) = step.effect else {
             return "wait".to_string();
         };
-        return format!("flush {} = {}", place(entry.place), entry.value);
+        let value = program.show(entry.place, entry.value);
+        return format!("flush {} = {value}", place(entry.place));
     };
     let text = one_line(source, edge.span);
     match (step.effect, &edge.instr) {
-        (Effect::Store(id, value), _) => format!("store {} = {value}", place(id)),
-        (Effect::Load(id, value), Instr::Load { local, .. }) => {
-            let local = &process.locals[local.index()].name;
-            format!("load {local} = {} (is {value})", place(id))
+        (Effect::Store(id, value), _) => {
+            format!("store {} = {}", place(id), program.show(id, value))
         }
-        (Effect::Update(_, value), _) => format!("{text} (was {value})"),
+        (Effect::Load(id, value), Instr::Load { local, .. }) => {
+            let local = &process.locals[local.index()];
+            let value = program.show(id, value);
+            match local.is_temporary() {
+                true => format!("load {} (is {value})", place(id)),
+                false => format!("load {} = {} (is {value})", local.name, place(id)),
+            }
+        }
+        (Effect::Update(id, value), _) => format!("{text} (was {})", program.show(id, value)),
         (Effect::Local(Some(value)), _) => format!("{text} (chose {value})"),
         (_, Instr::Guard { wanted, .. }) if !text.starts_with("assume") => {
             format!("test {text}: {wanted}")
@@ -180,16 +187,22 @@ pub fn buffers(program: &Program, buffers: &Buffers) -> String {
             let place = &program.places[entry.place.index()].name;
             match words.last_mut() {
                 Some(word) if last == Some(entry.place) => {
-                    word.push_str(&format!(",{}", entry.value));
+                    word.push_str(&format!(",{}", program.show(entry.place, entry.value)));
                 }
-                _ => words.push(format!("{place}={}", entry.value)),
+                _ => {
+                    let value = program.show(entry.place, entry.value);
+                    words.push(format!("{place}={value}"));
+                }
             }
             last = Some(entry.place);
         }
         for stores in &segment.unordered {
             let place = &program.places[stores.place.index()].name;
-            let values: Vec<String> = stores.set.iter().map(|e| e.value.to_string()).collect();
-            let latest = stores.latest.map(|latest| format!(":{}", latest.value));
+            let show = |value| program.show(stores.place, value);
+            let values: Vec<String> = stores.set.iter().map(|e| show(e.value)).collect();
+            let latest = stores
+                .latest
+                .map(|latest| format!(":{}", show(latest.value)));
             let latest = latest.unwrap_or_default();
             words.push(format!("{place}={{{}}}{latest}", values.join(",")));
         }
@@ -211,7 +224,8 @@ fn marker_word(marker: Marker) -> Option<String> {
 pub fn memory(program: &Program, state: &Snapshot) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut array: Option<&str> = None;
-    for (place, value) in program.places.iter().zip(&state.memory) {
+    for ((place, value), id) in program.places.iter().zip(&state.memory).zip(0..) {
+        let value = program.show(PlaceId(id), *value);
         match place.name.split_once('[') {
             None => {
                 close(&mut words, &mut array);

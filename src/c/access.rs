@@ -6,6 +6,7 @@
 //! do store-store fences.
 
 use super::lowering::{Lowering, Read};
+use super::objects::bits;
 use super::operand::{Lvalue, Operand, Val, Where, equal};
 use super::types::{Number, Type};
 use crate::program::{
@@ -161,11 +162,13 @@ impl<'a> Lowering<'a> {
         let Where::Memory { address, region } = &object.at else {
             unreachable!("only objects in memory have places");
         };
-        let wanted = object.ty.ty.number().map(|number| number.int.bits);
+        let wanted = bits(&object.ty.ty);
+        // What other processes have is known from the reading before.
         let find = |address: Value| {
-            let (place, leaf) = self.objects.place(address)?;
-            let bits = leaf.ty.ty.number().map(|number| number.int.bits);
-            (bits == wanted).then_some(place)
+            let own = self.objects.place(address);
+            let own = own.map(|(place, leaf)| (place, bits(&leaf.ty.ty)));
+            let found = own.or_else(|| self.known.scalars.get(&address).copied());
+            found.and_then(|(place, bits)| (bits == wanted).then_some(place))
         };
         if let Some(known) = address.constant() {
             if let Some(place) = find(known) {

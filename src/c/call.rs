@@ -4,7 +4,6 @@ use super::lowering::{Entity, Frame, Lowering, Read, Scope, Storage, Variable};
 use super::operand::{Operand, Val};
 use super::types::{Qualified, Type};
 use crate::program::Expr;
-use crate::source::Span;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span as Piece};
 use std::collections::{HashMap, HashSet};
@@ -30,7 +29,11 @@ impl<'a> Lowering<'a> {
         let arguments = &call.node.arguments;
         let own = self.functions.get(name).copied();
         match own {
-            Some(function) if !name.starts_with("__VERIFIER") => {
+            Some(function) if !is_idiom(name) => {
+                let atomic = name.starts_with("__VERIFIER_atomic");
+                if atomic {
+                    self.begin_section(piece)?;
+                }
                 let mut values = Vec::new();
                 for (at, argument) in arguments.iter().enumerate() {
                     let value = self.value(argument)?;
@@ -41,7 +44,11 @@ impl<'a> Lowering<'a> {
                     };
                     values.push((value, argument.span));
                 }
-                self.inline(function, name, values, piece)
+                let result = self.inline(function, name, values, piece)?;
+                if atomic {
+                    self.end_section(piece)?;
+                }
+                Ok(result)
             }
             _ => self.known_call(name, arguments, piece),
         }
@@ -100,6 +107,7 @@ impl<'a> Lowering<'a> {
             returns,
             result: result.clone(),
             labels: HashMap::new(),
+            changed,
             breaks: Vec::new(),
             continues: Vec::new(),
             cases: HashMap::new(),
@@ -167,33 +175,28 @@ impl<'a> Lowering<'a> {
         }
         for ((name, ty), (value, at)) in declared.into_iter().zip(values) {
             let Some(name) = name else { continue };
-            let span = self.span(at);
             let value = match ty.ty {
                 Type::Struct(_) => value,
                 _ => self.converted(value, &ty.ty, at)?,
             };
             let keeps = !changed.contains(&name.node.name);
-            let storage = self.parameter(name, &ty, value, keeps, span)?;
+            let storage = self.parameter(name, &ty, value, keeps, at)?;
             self.define(&name.node.name, Entity::Variable(Variable { ty, storage }));
         }
         Ok(())
     }
 
-    /// What a parameter is: the argument itself where neither can change, a variable otherwise.
-    fn parameter(
+    /// What a parameter or a variable with an initial value is: the value itself where neither
+    /// can change, a variable otherwise.
+    pub fn parameter(
         &mut self,
         name: &'a Node<Identifier>,
         ty: &Qualified,
         value: Operand,
         keeps: bool,
-        span: Span,
+        at: Piece,
     ) -> Read<Storage> {
-        let fixed = match &value.value {
-            Val::ToLocal(_) => true,
-            Val::Scalar(value, _) => value.constant().is_some(),
-            Val::Object(_) | Val::Nothing => false,
-        };
-        if keeps && fixed {
+        if keeps && value.is_fixed() {
             return Ok(Storage::Value(value));
         }
         let storage = self.automatic(name.span, &name.node.name, ty)?;
@@ -206,8 +209,7 @@ impl<'a> Lowering<'a> {
             Val::Scalar(_, region) => region.clone(),
             _ => None,
         };
-        self.assign(&object, value, super::access::Order::Relaxed, name.span)?;
-        let _ = span;
+        self.assign(&object, value, super::access::Order::Relaxed, at)?;
         match (storage, region) {
             (Storage::Locals(local, _), Some(region)) if keeps => Ok(Storage::Value(Operand {
                 ty: ty.ty.clone(),
@@ -216,6 +218,14 @@ impl<'a> Lowering<'a> {
             (storage, _) => Ok(storage),
         }
     }
+}
+
+/// Functions whose meaning is known better than their bodies say.
+fn is_idiom(name: &str) -> bool {
+    let section = ["__VERIFIER_atomic_begin", "__VERIFIER_atomic_end"].contains(&name);
+    let atomic = name.starts_with("__VERIFIER_atomic") && !section;
+    name.starts_with("__VERIFIER") && !atomic
+        || matches!(name, "assume_abort_if_not" | "reach_error")
 }
 
 /// The name of the function that an expression calls.
@@ -240,6 +250,7 @@ pub fn signature(declarator: &Node<Declarator>) -> Option<&FunctionDeclarator> {
     let mut derived = declarator.node.derived.iter();
     let own = derived.find_map(|derived| match &derived.node {
         DerivedDeclarator::Function(function) => Some(&function.node),
+        DerivedDeclarator::KRFunction(names) if names.is_empty() => Some(&WITHOUT_PARAMETERS),
         _ => None,
     });
     own.or_else(|| match &declarator.node.kind.node {
@@ -247,6 +258,12 @@ pub fn signature(declarator: &Node<Declarator>) -> Option<&FunctionDeclarator> {
         _ => None,
     })
 }
+
+/// What `f()` declares.
+static WITHOUT_PARAMETERS: FunctionDeclarator = FunctionDeclarator {
+    parameters: Vec::new(),
+    ellipsis: Ellipsis::None,
+};
 
 /// The variables that a body changes or whose address it takes.
 fn changed_names(body: &Node<Statement>) -> HashSet<String> {

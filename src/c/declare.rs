@@ -1,8 +1,9 @@
 //! Declarations: types, structures, enumerations and variables.
 
-use super::lowering::{Entity, Lowering, Read, Scope, Storage, Tag, Variable};
+use super::lowering::{Entity, Lowering, Read, Scope, Storage, Variable};
 use super::operand::Operand;
-use super::types::{Field, Number, Qualified, Struct, StructId, Type};
+use super::types::{Number, Qualified, Type};
+use crate::program::Expr;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span as Piece};
 use std::rc::Rc;
@@ -61,7 +62,7 @@ impl<'a> Lowering<'a> {
         Ok(Specified { ty, storage })
     }
 
-    fn qualified_type(
+    pub fn qualified_type(
         &mut self,
         piece: Piece,
         specifiers: &'a [Node<SpecifierQualifier>],
@@ -98,10 +99,10 @@ impl<'a> Lowering<'a> {
                 let ty = Type::Struct(self.structure(declared)?);
                 words.other = Some(ty.plain());
             }
-            TypeSpecifier::Enum(declared) => {
-                self.enumeration(declared)?;
-                words.int += 1;
-            }
+            TypeSpecifier::Enum(declared) => match self.enumeration(declared)? {
+                true => words.int += 1,
+                false => words.unsigned += 1,
+            },
             TypeSpecifier::TypedefName(name) => {
                 let Some(Entity::Typedef(ty)) = self.lookup(&name.node.name) else {
                     let message = format!("unknown type '{}'", name.node.name);
@@ -232,114 +233,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn structure(&mut self, declared: &'a Node<StructType>) -> Read<StructId> {
-        let node = &declared.node;
-        if node.kind.node == StructKind::Union {
-            return self.refuse(
-                declared.span,
-                "unions are not read",
-                "use a structure with a field for each member",
-            );
-        }
-        let tag = node.identifier.as_ref().map(|tag| tag.node.name.as_str());
-        let Some(fields) = &node.declarations else {
-            let tag = tag.expect("a structure has a tag or fields");
-            let known = self
-                .scopes
-                .iter()
-                .rev()
-                .find_map(|scope| scope.tags.get(tag));
-            return Ok(match known {
-                Some(Tag::Struct(id)) => *id,
-                _ => self.new_struct(tag, declared.span.start),
-            });
-        };
-        let here = self.scopes.last().and_then(|scope| scope.tags.get(tag?));
-        let id = match (here, self.declared.get(&declared.span.start)) {
-            (Some(Tag::Struct(id)), _) | (_, Some(id)) => *id,
-            _ => self.new_struct(tag.unwrap_or("struct"), declared.span.start),
-        };
-        self.declared.insert(declared.span.start, id);
-        if let Some(tag) = tag {
-            let scope = self.scopes.last_mut().expect("there is a scope");
-            scope.tags.insert(tag.to_string(), Tag::Struct(id));
-        }
-        let mut all = Vec::new();
-        let mut offset = 0;
-        for declaration in fields {
-            let StructDeclaration::Field(field) = &declaration.node else {
-                continue;
-            };
-            let base = self.qualified_type(field.span, &field.node.specifiers)?;
-            if field.node.declarators.is_empty() && matches!(base.ty, Type::Struct(_)) {
-                let places = self.places(field.span, &base.ty)?;
-                all.push(Field {
-                    name: None,
-                    ty: base.clone(),
-                    offset,
-                });
-                offset += places;
-            }
-            for declarator in &field.node.declarators {
-                if declarator.node.bit_width.is_some() {
-                    return self.refuse(
-                        declarator.span,
-                        "bit fields are not read",
-                        "use a field of an integer type, and masks",
-                    );
-                }
-                let Some(named) = &declarator.node.declarator else {
-                    continue;
-                };
-                let (name, ty) = self.declarator(base.clone(), named)?;
-                let places = match ty.ty {
-                    Type::Function => return self.error(named.span, "a function in a structure"),
-                    // A flexible array at the end has no elements.
-                    _ => self.places(named.span, &ty.ty)?,
-                };
-                all.push(Field {
-                    name: name.map(|name| name.node.name.clone()),
-                    ty,
-                    offset,
-                });
-                offset += places;
-            }
-        }
-        self.structs.0[id.0].fields = Some(all);
-        Ok(id)
-    }
-
-    fn new_struct(&mut self, name: &str, at: usize) -> StructId {
-        let id = StructId(self.structs.0.len());
-        self.structs.0.push(Struct {
-            name: name.to_string(),
-            fields: None,
-        });
-        self.declared.insert(at, id);
-        let scope = self.scopes.last_mut().expect("there is a scope");
-        if name != "struct" {
-            scope.tags.insert(name.to_string(), Tag::Struct(id));
-        }
-        id
-    }
-
-    fn enumeration(&mut self, declared: &'a Node<EnumType>) -> Read<()> {
-        let mut next = 0;
-        for enumerator in &declared.node.enumerators {
-            if let Some(value) = &enumerator.node.expression {
-                next = self.constant(value)?;
-            }
-            let name = &enumerator.node.identifier.node.name;
-            self.define(name, Entity::Constant(Operand::int(next)));
-            next += 1;
-        }
-        if let Some(tag) = &declared.node.identifier {
-            let scope = self.scopes.last_mut().expect("there is a scope");
-            scope.tags.insert(tag.node.name.clone(), Tag::Enum);
-        }
-        Ok(())
-    }
-
     /// A declaration of the file or of a block.
     pub fn declaration(&mut self, declaration: &'a Node<Declaration>) -> Read<()> {
         let node = &declaration.node;
@@ -441,6 +334,33 @@ impl<'a> Lowering<'a> {
                 let object = self.variable(&variable);
                 self.static_initializer(&object, initializer)?;
             }
+            return Ok(());
+        }
+        let keeps = !self.frame().changed.contains(text);
+        if let Some(value) = initializer
+            && let Initializer::Expression(value) = &value.node
+            && ty.ty.is_scalar()
+            && keeps
+        {
+            // The variable is in scope already: `p = malloc(sizeof *p)`.
+            let nothing = Operand::scalar(ty.ty.clone(), Expr::Const(0));
+            let storage = Storage::Value(nothing);
+            let ty_now = ty.clone();
+            self.define(
+                text,
+                Entity::Variable(Variable {
+                    ty: ty_now,
+                    storage,
+                }),
+            );
+            let value = self.initial_value(&ty.ty, value)?;
+            let value = self.converted(value, &ty.ty, name.span)?;
+            let at = Piece {
+                start: name.span.start,
+                end: initializer.map_or(name.span.end, |i| i.span.end),
+            };
+            let storage = self.parameter(name, &ty, value, true, at)?;
+            self.define(text, Entity::Variable(Variable { ty, storage }));
             return Ok(());
         }
         let storage = self.automatic(name.span, text, &ty)?;

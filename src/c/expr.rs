@@ -2,14 +2,11 @@
 
 use super::lowering::{Entity, Lowering, Read, Storage};
 use super::objects::STRIDE;
-use super::operand::{
-    Lvalue, Operand, Region, Val, Where, binary, convert, equal, less, machine, not, truth,
-};
-use super::types::{Number, Qualified, Type};
-use crate::program::{BinaryOp, Expr, LocalId, MachineOp, Value};
+use super::operand::{Operand, Val, Where, binary, convert, equal, less, machine, not, truth};
+use super::types::{Number, Type};
+use crate::program::{BinaryOp, Expr, Instr, LocalId, MachineOp, Value};
 use lang_c::ast::*;
 use lang_c::span::{Node, Span as Piece};
-use std::rc::Rc;
 
 impl<'a> Lowering<'a> {
     /// The value of an expression. Arrays become pointers, as they do in C.
@@ -53,11 +50,13 @@ impl<'a> Lowering<'a> {
             Expression::BinaryOperator(operation) => self.operation(&operation.node, expr),
             Expression::Conditional(choice) => self.conditional(&choice.node, piece),
             Expression::Comma(parts) => {
-                let mut last = Operand::nothing();
-                for part in parts.iter() {
-                    last = self.value(part)?;
+                let Some((last, others)) = parts.split_last() else {
+                    return Ok(Operand::nothing());
+                };
+                for part in others {
+                    self.effect(part)?;
                 }
-                Ok(last)
+                self.value(last)
             }
             Expression::Statement(body) => self.statement_value(body),
             Expression::GenericSelection(_) => self.refuse(
@@ -99,7 +98,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Runs `inside` without keeping the code that it makes.
-    fn unevaluated<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    pub fn unevaluated<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         let kept = self.code.clone();
         let result = inside(self);
         self.code = kept;
@@ -119,54 +118,6 @@ impl<'a> Lowering<'a> {
         Ok(value.constant())
     }
 
-    fn literal(&mut self, constant: &'a Node<Constant>) -> Read<Operand> {
-        match &constant.node {
-            Constant::Integer(integer) => {
-                let base = match integer.base {
-                    IntegerBase::Decimal => 10,
-                    IntegerBase::Octal => 8,
-                    IntegerBase::Hexadecimal => 16,
-                    IntegerBase::Binary => 2,
-                };
-                // The digits of an octal number may be given with their leading zero or not.
-                let digits = match integer.number.as_ref() {
-                    "" => "0",
-                    digits => digits,
-                };
-                let Ok(value) = u64::from_str_radix(digits, base) else {
-                    return self.error(constant.span, "this number does not fit 64 bits");
-                };
-                let long = integer.suffix.size != IntegerSize::Int;
-                let unsigned = integer.suffix.unsigned;
-                let decimal = integer.base == IntegerBase::Decimal;
-                let candidates = [(32, true), (32, false), (64, true), (64, false)];
-                let fits = |&(bits, signed): &(u32, bool)| {
-                    let room = bits - u32::from(signed);
-                    let within = room == 64 || value >> room == 0;
-                    within
-                        && (bits == 64 || !long)
-                        && !(unsigned && signed)
-                        && (signed || unsigned || !decimal || bits == 64)
-                };
-                let (bits, signed) = candidates.into_iter().find(fits).unwrap_or((64, false));
-                let number = Number::new(bits, signed);
-                Ok(Operand::scalar(
-                    Type::Int(number),
-                    Expr::Const(value as Value),
-                ))
-            }
-            Constant::Character(text) => match character(text) {
-                Some(value) => Ok(Operand::int(value)),
-                None => self.error(constant.span, "this character is not read"),
-            },
-            Constant::Float(_) => self.refuse(
-                constant.span,
-                "floating-point numbers are not read",
-                "use integers; scaled ones if need be",
-            ),
-        }
-    }
-
     fn identifier(&mut self, name: &str, piece: Piece) -> Read<Operand> {
         match self.lookup(name).cloned() {
             Some(Entity::Constant(value)) => Ok(value),
@@ -183,268 +134,6 @@ impl<'a> Lowering<'a> {
             }),
             Some(Entity::Typedef(_)) => self.error(piece, format!("'{name}' is a type")),
             None => self.error(piece, format!("'{name}' is not declared")),
-        }
-    }
-
-    /// Whether an expression names an object.
-    fn is_object(&self, expr: &Node<Expression>) -> bool {
-        match &expr.node {
-            Expression::Identifier(name) => {
-                matches!(self.lookup(&name.node.name), Some(Entity::Variable(variable))
-                    if !matches!(variable.storage, Storage::Value(_)))
-            }
-            Expression::Member(_) | Expression::CompoundLiteral(_) => true,
-            Expression::UnaryOperator(unary) => {
-                unary.node.operator.node == UnaryOperator::Indirection
-            }
-            Expression::BinaryOperator(operation) => {
-                operation.node.operator.node == BinaryOperator::Index
-            }
-            _ => false,
-        }
-    }
-
-    /// The object that an expression names.
-    pub fn object(&mut self, expr: &'a Node<Expression>) -> Read<Lvalue> {
-        let piece = expr.span;
-        match &expr.node {
-            Expression::Identifier(name) => {
-                let name = &name.node.name;
-                match self.lookup(name).cloned() {
-                    Some(Entity::Variable(variable)) => match variable.storage {
-                        Storage::Value(_) => self.error(piece, "this parameter has no place"),
-                        _ => Ok(self.variable(&variable)),
-                    },
-                    Some(_) => self.error(piece, format!("'{name}' is no variable")),
-                    None => self.error(piece, format!("'{name}' is not declared")),
-                }
-            }
-            Expression::Member(member) => {
-                let member = &member.node;
-                let whole = match member.operator.node {
-                    MemberOperator::Indirect => {
-                        let pointer = self.value(&member.expression)?;
-                        self.follow(pointer, piece)?
-                    }
-                    MemberOperator::Direct if self.is_object(&member.expression) => {
-                        self.object(&member.expression)?
-                    }
-                    MemberOperator::Direct => match self.value(&member.expression)?.value {
-                        Val::Object(object) => *object,
-                        _ => return self.error(piece, "this is no structure"),
-                    },
-                };
-                let name = &member.identifier.node.name;
-                let field = match whole.ty.ty {
-                    Type::Struct(id) => self.structs.field(id, name),
-                    _ => None,
-                };
-                let Some((offset, ty)) = field else {
-                    let ty = self.structs.name(&whole.ty.ty);
-                    return self.error(
-                        member.identifier.span,
-                        format!("'{ty}' has no field '{name}'"),
-                    );
-                };
-                Ok(self.part(&whole, offset, ty))
-            }
-            Expression::BinaryOperator(operation)
-                if operation.node.operator.node == BinaryOperator::Index =>
-            {
-                let (array, index) = (&operation.node.lhs, &operation.node.rhs);
-                self.indexed(array, index, piece, true)
-            }
-            Expression::UnaryOperator(unary)
-                if unary.node.operator.node == UnaryOperator::Indirection =>
-            {
-                let pointer = self.value(&unary.node.operand)?;
-                self.follow(pointer, piece)
-            }
-            Expression::CompoundLiteral(literal) => {
-                let ty = self.type_name(&literal.node.type_name)?;
-                let storage = self.automatic(piece, "literal", &ty)?;
-                let variable = super::lowering::Variable { ty, storage };
-                let object = self.variable(&variable);
-                self.list_initializer(&object, &literal.node.initializer_list, piece)?;
-                Ok(object)
-            }
-            Expression::Call(_) | Expression::Conditional(_) | Expression::Statement(_) => {
-                match self.value(expr)?.value {
-                    Val::Object(object) => Ok(*object),
-                    _ => self.error(piece, "this is no object"),
-                }
-            }
-            Expression::Cast(_) => self.error(piece, "the result of a cast is no object"),
-            _ => self.error(piece, "this is no object"),
-        }
-    }
-
-    /// An element of an array, or what a pointer and an index lead to.
-    fn indexed(
-        &mut self,
-        array: &'a Node<Expression>,
-        index: &'a Node<Expression>,
-        piece: Piece,
-        checked: bool,
-    ) -> Read<Lvalue> {
-        if self.is_object(array) {
-            let whole = self.object(array)?;
-            if let Type::Array(element, len) = whole.ty.ty.clone() {
-                let index = self.value(index)?;
-                return self.element(&whole, &element, len, index, piece, checked);
-            }
-            let pointer = self.read(whole, array.span)?;
-            let index = self.value(index)?;
-            let moved = self.moved(pointer, index, false, piece)?;
-            return self.follow(moved, piece);
-        }
-        let (pointer, index) = (self.value(array)?, self.value(index)?);
-        let moved = match pointer.ty {
-            Type::Int(_) => self.moved(index, pointer, false, piece)?,
-            _ => self.moved(pointer, index, false, piece)?,
-        };
-        self.follow(moved, piece)
-    }
-
-    /// A part of an object that has so many scalars before it.
-    pub fn part(&mut self, whole: &Lvalue, offset: u32, ty: Qualified) -> Lvalue {
-        let offset = Value::from(offset);
-        let at = match &whole.at {
-            Where::Locals {
-                first,
-                offset: before,
-                offsets,
-                declared,
-            } => Where::Locals {
-                first: *first,
-                offset: binary(BinaryOp::Add, before.clone(), Expr::Const(offset)),
-                offsets: shifted(offsets, offset),
-                declared: *declared,
-            },
-            Where::Memory { address, region } => Where::Memory {
-                address: add_address(address.clone(), Expr::Const(offset * STRIDE)),
-                region: shifted(region, offset * STRIDE),
-            },
-        };
-        Lvalue { ty, at }
-    }
-
-    fn element(
-        &mut self,
-        array: &Lvalue,
-        element: &Qualified,
-        len: u32,
-        index: Operand,
-        piece: Piece,
-        checked: bool,
-    ) -> Read<Lvalue> {
-        let span = self.span(piece);
-        let places = Value::from(self.places(piece, &element.ty)?);
-        let Some(number) = index.ty.number() else {
-            return self.error(piece, "an index is a number");
-        };
-        let index = self.scalar(index, piece)?;
-        let index = convert(index, number, Number::LONG);
-        let ty = Qualified {
-            ty: element.ty.clone(),
-            atomic: element.atomic || array.ty.atomic,
-        };
-        let last = Value::from(len) - i64::from(checked);
-        let inside = match index.constant() {
-            Some(index) => (0..=last).contains(&index),
-            None => false,
-        };
-        // In locals, and where a wrong index might lead to another row of the same array,
-        // nothing else would notice.
-        let bounds = binary(
-            BinaryOp::And,
-            less(Number::LONG, true, Expr::Const(0), index.clone()),
-            less(Number::LONG, true, index.clone(), Expr::Const(last)),
-        );
-        let fault = crate::program::Fault::OutsideArray { len };
-        let at = match &array.at {
-            Where::Locals {
-                first,
-                offset,
-                offsets,
-                declared,
-            } => {
-                if !inside {
-                    self.code.require(bounds, fault, span);
-                }
-                let scaled = machine(MachineOp::Mul, Number::LONG, index, Expr::Const(places));
-                Where::Locals {
-                    first: *first,
-                    offset: machine(MachineOp::Add, Number::LONG, offset.clone(), scaled),
-                    offsets: spread(offsets, places, len),
-                    declared: *declared,
-                }
-            }
-            Where::Memory { address, region } => {
-                let alone = {
-                    let mut objects: Vec<_> = region.iter().map(|a| self.objects.at(*a)).collect();
-                    objects.dedup();
-                    objects.len() == region.len()
-                };
-                if !inside && (!alone || index.constant().is_some()) {
-                    self.code.require(bounds, fault, span);
-                }
-                let scale = Expr::Const(places * STRIDE);
-                let scaled = machine(MachineOp::Mul, Number::UNSIGNED_LONG, index, scale);
-                Where::Memory {
-                    address: add_address(address.clone(), scaled),
-                    region: spread(region, places * STRIDE, len + u32::from(!checked)),
-                }
-            }
-        };
-        Ok(Lvalue { ty, at })
-    }
-
-    /// What a pointer points to.
-    pub fn follow(&mut self, pointer: Operand, piece: Piece) -> Read<Lvalue> {
-        let Type::Pointer(to) = pointer.ty.clone() else {
-            let ty = self.structs.name(&pointer.ty);
-            return self.error(piece, format!("a value of type '{ty}' is no pointer"));
-        };
-        match pointer.value {
-            Val::ToLocal(object) if object.ty.ty == to.ty => Ok(*object),
-            Val::Scalar(address, Some(region)) => Ok(Lvalue {
-                ty: (*to).clone(),
-                at: Where::Memory { address, region },
-            }),
-            value => {
-                let pointer = Operand {
-                    ty: pointer.ty,
-                    value,
-                };
-                let address = self.scalar(pointer, piece)?;
-                let region = match address.constant() {
-                    Some(address) => Rc::new(vec![address]),
-                    None => self.addressed_objects(&to.ty),
-                };
-                Ok(Lvalue {
-                    ty: (*to).clone(),
-                    at: Where::Memory { address, region },
-                })
-            }
-        }
-    }
-
-    /// A pointer to an object.
-    pub fn address_of(&mut self, object: Lvalue) -> Operand {
-        let ty = Type::pointer(object.ty.clone());
-        match object.at {
-            Where::Memory { address, region } => {
-                self.address_taken(&region);
-                Operand {
-                    ty,
-                    value: Val::Scalar(address, Some(region)),
-                }
-            }
-            Where::Locals { .. } => Operand {
-                ty,
-                value: Val::ToLocal(Box::new(object)),
-            },
         }
     }
 
@@ -498,48 +187,34 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn cast(&mut self, value: Operand, to: Type, piece: Piece) -> Read<Operand> {
-        match to {
-            Type::Void => Ok(Operand::nothing()),
-            to => self.converted(value, &to, piece),
+    /// Evaluates an expression whose value is not used.
+    pub fn effect(&mut self, expr: &'a Node<Expression>) -> Read<()> {
+        let value = self.value(expr)?;
+        self.discard(value, expr.span);
+        Ok(())
+    }
+
+    /// A value that is not used is undefined behaviour all the same where it has none.
+    fn discard(&mut self, value: Operand, piece: Piece) {
+        let domain = |local: &LocalId| self.code.locals[local.index()].domain;
+        if let Val::Scalar(value, _) = value.value
+            && value.interval(&domain).is_none()
+        {
+            let condition = binary(BinaryOp::Or, truth(value), Expr::Const(1));
+            let fault = None;
+            let span = self.span(piece);
+            self.code.emit(Instr::Assert { condition, fault }, span);
         }
     }
 
-    /// A pointer and a number of elements behind it, or before it.
-    pub fn moved(
-        &mut self,
-        pointer: Operand,
-        by: Operand,
-        back: bool,
-        piece: Piece,
-    ) -> Read<Operand> {
-        let Type::Pointer(to) = pointer.ty.clone() else {
-            return self.error(piece, "this is no pointer");
-        };
-        let Some(number) = by.ty.number() else {
-            return self.error(piece, "a pointer is moved by a number");
-        };
-        let by = self.scalar(by, piece)?;
-        if by.constant() == Some(0) {
-            return Ok(pointer);
+    fn cast(&mut self, value: Operand, to: Type, piece: Piece) -> Read<Operand> {
+        match to {
+            Type::Void => {
+                self.discard(value, piece);
+                Ok(Operand::nothing())
+            }
+            to => self.converted(value, &to, piece),
         }
-        let places = match to.ty {
-            Type::Void => 1,
-            ref ty => Value::from(self.places(piece, ty)?),
-        };
-        let address = self.scalar(
-            Operand {
-                ty: pointer.ty.clone(),
-                value: pointer.value,
-            },
-            piece,
-        )?;
-        let by = convert(by, number, Number::UNSIGNED_LONG);
-        let scale = Expr::Const(places * STRIDE);
-        let by = machine(MachineOp::Mul, Number::UNSIGNED_LONG, by, scale);
-        let op = if back { MachineOp::Sub } else { MachineOp::Add };
-        let moved = machine(op, Number::UNSIGNED_LONG, address, by);
-        Ok(Operand::scalar(pointer.ty, moved))
     }
 
     fn unary(
@@ -582,31 +257,6 @@ impl<'a> Lowering<'a> {
                 Ok(Operand::scalar(Type::Int(wide), result))
             }
         }
-    }
-
-    fn address(&mut self, operand: &'a Node<Expression>, piece: Piece) -> Read<Operand> {
-        // `&*p` is p, and `&a[i]` may be just behind the array.
-        match &operand.node {
-            Expression::UnaryOperator(inner)
-                if inner.node.operator.node == UnaryOperator::Indirection =>
-            {
-                return self.value(&inner.node.operand);
-            }
-            Expression::BinaryOperator(inner)
-                if inner.node.operator.node == BinaryOperator::Index =>
-            {
-                let object = self.indexed(&inner.node.lhs, &inner.node.rhs, piece, false)?;
-                return Ok(self.address_of(object));
-            }
-            Expression::Identifier(name)
-                if matches!(self.lookup(&name.node.name), Some(Entity::Function)) =>
-            {
-                return self.value(operand);
-            }
-            _ => {}
-        }
-        let object = self.object(operand)?;
-        Ok(self.address_of(object))
     }
 
     fn operation(
@@ -730,157 +380,6 @@ impl<'a> Lowering<'a> {
             _ => Ok(operand),
         }
     }
-
-    /// Whether an expression is true, as 0 or 1.
-    pub fn truth_value(&mut self, expr: &'a Node<Expression>) -> Read<Expr<LocalId>> {
-        let piece = expr.span;
-        let span = self.span(piece);
-        if let Expression::BinaryOperator(operation) = &expr.node {
-            let op = match operation.node.operator.node {
-                BinaryOperator::LogicalAnd => Some(BinaryOp::And),
-                BinaryOperator::LogicalOr => Some(BinaryOp::Or),
-                _ => None,
-            };
-            if let Some(op) = op {
-                let left = self.truth_value(&operation.node.lhs)?;
-                if left.constant() == Some(Value::from(op == BinaryOp::Or)) {
-                    return Ok(left);
-                }
-                // Where the right side needs code of its own, it must run only if it is asked.
-                let before = self.code.edges.len();
-                let kept = self.code.clone();
-                let right = self.truth_value(&operation.node.rhs)?;
-                if self.code.edges.len() == before {
-                    return Ok(binary(op, left, right));
-                }
-                self.code = kept;
-                let (more, end) = (self.code.location(), self.code.location());
-                let result = self.code.temporary(crate::program::Domain::BOOL);
-                self.code.assign(result, left, span);
-                let (yes, no) = match op {
-                    BinaryOp::And => (more, end),
-                    _ => (end, more),
-                };
-                self.code.branch(Expr::Atom(result), yes, no, span);
-                self.code.at = more;
-                let right = self.truth_value(&operation.node.rhs)?;
-                self.code.assign(result, right, span);
-                self.code.pass_to(end, span);
-                return Ok(Expr::Atom(result));
-            }
-        }
-        if let Expression::UnaryOperator(unary) = &expr.node
-            && unary.node.operator.node == UnaryOperator::Negate
-        {
-            return Ok(not(self.truth_value(&unary.node.operand)?));
-        }
-        let value = self.value(expr)?;
-        if let Val::ToLocal(_) = value.value {
-            return Ok(Expr::Const(1));
-        }
-        Ok(truth(self.scalar(value, piece)?))
-    }
-
-    /// Evaluates a condition and goes on at one of two locations.
-    pub fn condition(
-        &mut self,
-        expr: &'a Node<Expression>,
-        yes: crate::program::Loc,
-        no: crate::program::Loc,
-    ) -> Read<()> {
-        let span = self.span(expr.span);
-        if let Expression::BinaryOperator(operation) = &expr.node {
-            let more = match operation.node.operator.node {
-                BinaryOperator::LogicalAnd => Some(true),
-                BinaryOperator::LogicalOr => Some(false),
-                _ => None,
-            };
-            if let Some(and) = more {
-                let more = self.code.location();
-                match and {
-                    true => self.condition(&operation.node.lhs, more, no)?,
-                    false => self.condition(&operation.node.lhs, yes, more)?,
-                }
-                self.code.at = more;
-                return self.condition(&operation.node.rhs, yes, no);
-            }
-        }
-        if let Expression::UnaryOperator(unary) = &expr.node
-            && unary.node.operator.node == UnaryOperator::Negate
-        {
-            return self.condition(&unary.node.operand, no, yes);
-        }
-        let value = self.truth_value(expr)?;
-        self.code.branch(value, yes, no, span);
-        Ok(())
-    }
-
-    fn conditional(&mut self, choice: &'a ConditionalExpression, piece: Piece) -> Read<Operand> {
-        let span = self.span(piece);
-        let (then, otherwise) = (&choice.then_expression, &choice.else_expression);
-        let one = self.unevaluated(|this| this.value(then))?.ty;
-        let other = self.unevaluated(|this| this.value(otherwise))?.ty;
-        let ty = match (&one, &other) {
-            (Type::Int(a), Type::Int(b)) => Type::Int(a.common(*b)),
-            (Type::Pointer(to), Type::Pointer(_)) if to.ty == Type::Void => other.clone(),
-            (Type::Pointer(_), _) => one.clone(),
-            (_, Type::Pointer(_)) => other.clone(),
-            _ => one.clone(),
-        };
-        let (yes, no, end) = (
-            self.code.location(),
-            self.code.location(),
-            self.code.location(),
-        );
-        self.condition(&choice.condition, yes, no)?;
-        let result = match ty.number() {
-            Some(number) if ty.is_scalar() => Some(self.code.temporary(number.domain())),
-            _ if ty == Type::Void => None,
-            _ => return self.error(piece, "the choice of a structure is not read"),
-        };
-        for (at, branch) in [(yes, then), (no, otherwise)] {
-            self.code.at = at;
-            let value = self.value(branch)?;
-            if let Some(result) = result {
-                let value = self.converted(value, &ty, branch.span)?;
-                let value = self.scalar(value, branch.span)?;
-                self.code.assign(result, value, span);
-            }
-            self.code.pass_to(end, span);
-        }
-        Ok(match result {
-            Some(result) => Operand::scalar(ty, Expr::Atom(result)),
-            None => Operand::nothing(),
-        })
-    }
-}
-
-/// The value of a character constant, quotes included.
-fn character(text: &str) -> Option<Value> {
-    let inside = text.strip_prefix('\'')?.strip_suffix('\'')?;
-    let mut chars = inside.chars();
-    let value = match chars.next()? {
-        '\\' => {
-            let escape = chars.next()?;
-            let rest: String = chars.by_ref().collect();
-            return match escape {
-                'x' => i64::from_str_radix(&rest, 16).ok(),
-                '0'..='7' => i64::from_str_radix(&format!("{escape}{rest}"), 8).ok(),
-                _ if !rest.is_empty() => None,
-                'n' => Some(10),
-                't' => Some(9),
-                'r' => Some(13),
-                'a' => Some(7),
-                'b' => Some(8),
-                'f' => Some(12),
-                'v' => Some(11),
-                '\\' | '\'' | '"' | '?' => Some(escape as Value),
-                _ => None,
-            };
-        }
-        plain => plain as Value,
-    };
-    chars.next().is_none().then_some(value).filter(|v| *v < 128)
 }
 
 /// The operation of a compound assignment.
@@ -923,29 +422,4 @@ pub fn changes(expr: &Node<Expression>) -> bool {
     let mut finder = Finder(false);
     lang_c::visit::Visit::visit_expression(&mut finder, &expr.node, &expr.span);
     finder.0
-}
-
-fn shifted(region: &Region, by: Value) -> Region {
-    match by {
-        0 => region.clone(),
-        by => Rc::new(region.iter().map(|address| address + by).collect()),
-    }
-}
-
-/// All multiples of a distance behind all addresses.
-fn spread(region: &Region, distance: Value, count: u32) -> Region {
-    let all = region
-        .iter()
-        .flat_map(|address| (0..Value::from(count)).map(move |index| address + index * distance));
-    let mut all: Vec<Value> = all.collect();
-    all.sort_unstable();
-    all.dedup();
-    Rc::new(all)
-}
-
-pub fn add_address(address: Expr<LocalId>, offset: Expr<LocalId>) -> Expr<LocalId> {
-    match offset.constant() {
-        Some(0) => address,
-        _ => machine(MachineOp::Add, Number::UNSIGNED_LONG, address, offset),
-    }
 }

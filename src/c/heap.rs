@@ -283,10 +283,9 @@ impl<'a> Lowering<'a> {
             Expr::Const(STRIDE),
         );
         let blocks = &self.known.blocks;
-        let targets = blocks.iter().filter_map(|address| {
-            let (place, _) = self.objects.place(*address)?;
-            Some((*address, place))
-        });
+        let targets = blocks
+            .iter()
+            .filter_map(|address| Some((*address, self.known.scalars.get(address)?.0)));
         let place = PlaceRef::Computed {
             address: base,
             targets: targets.collect(),
@@ -315,15 +314,14 @@ impl<'a> Lowering<'a> {
         }
         let mut targets = Vec::new();
         for address in blocks {
-            let found = match known.contains(&address) {
-                true => self.objects.place(address),
-                // What is not on the heap is always in use.
-                false => {
-                    let lasting = self.lasting.map(|id| self.objects.address(id));
-                    lasting.and_then(|address| self.objects.place(address))
-                }
+            // What is not on the heap is always in use.
+            let lasting = self.lasting.map(|id| self.objects.address(id));
+            let says = match known.contains(&address) {
+                true => Some(address),
+                false => lasting,
             };
-            targets.extend(found.map(|(place, _)| (address, place)));
+            let found = says.and_then(|says| self.known.scalars.get(&says));
+            targets.extend(found.map(|(place, _)| (address, *place)));
         }
         targets.sort_unstable();
         targets.dedup();

@@ -2,7 +2,7 @@
 
 use super::access::Order;
 use super::lowering::{Lowering, Read};
-use super::operand::{Lvalue, Val, Where};
+use super::operand::{Lvalue, Operand, Val, Where};
 use super::types::Type;
 use crate::program::{Expr, Initial, Value};
 use lang_c::ast::*;
@@ -164,6 +164,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// The value of an initialiser for a type; what `malloc` gives is known by it.
+    pub fn initial_value(&mut self, ty: &Type, value: &'a Node<Expression>) -> Read<Operand> {
+        match super::heap::is_allocation(value) {
+            true => self.allocated(value, ty),
+            false => self.value(value),
+        }
+    }
+
     /// Initialises an automatic variable each time that control comes to its declaration.
     pub fn automatic_initializer(
         &mut self,
@@ -173,10 +181,7 @@ impl<'a> Lowering<'a> {
     ) -> Read<()> {
         match &initializer.node {
             Initializer::Expression(value) => {
-                let value = match super::heap::is_allocation(value) {
-                    true => self.allocated(value, &object.ty.ty.clone())?,
-                    false => self.value(value)?,
-                };
+                let value = self.initial_value(&object.ty.ty, value)?;
                 let piece = Piece {
                     start: piece.start,
                     end: initializer.span.end,
@@ -247,14 +252,14 @@ impl<'a> Lowering<'a> {
     }
 
     /// The value of `({ … })`: that of its last statement.
-    pub fn statement_value(&mut self, body: &'a Node<Statement>) -> Read<super::operand::Operand> {
+    pub fn statement_value(&mut self, body: &'a Node<Statement>) -> Read<Operand> {
         let Statement::Compound(items) = &body.node else {
             return self.error(body.span, "a block is needed here");
         };
         self.scoped(|this| {
             let (last, before) = match items.split_last() {
                 Some(split) => split,
-                None => return Ok(super::operand::Operand::nothing()),
+                None => return Ok(Operand::nothing()),
             };
             for item in before {
                 this.block_item(item)?;
@@ -267,23 +272,19 @@ impl<'a> Lowering<'a> {
                     }
                     _ => {
                         this.block_item(last)?;
-                        Ok(super::operand::Operand::nothing())
+                        Ok(Operand::nothing())
                     }
                 },
                 _ => {
                     this.block_item(last)?;
-                    Ok(super::operand::Operand::nothing())
+                    Ok(Operand::nothing())
                 }
             }
         })
     }
 
     /// A value that stays what it is when variables change.
-    pub fn kept(
-        &mut self,
-        value: super::operand::Operand,
-        piece: Piece,
-    ) -> Read<super::operand::Operand> {
+    pub fn kept(&mut self, value: Operand, piece: Piece) -> Read<Operand> {
         let (Val::Scalar(expr, region), Some(number)) = (&value.value, value.ty.number()) else {
             return Ok(value);
         };
@@ -293,7 +294,7 @@ impl<'a> Lowering<'a> {
         let span = self.span(piece);
         let local = self.code.temporary(number.domain());
         self.code.assign(local, expr.clone(), span);
-        Ok(super::operand::Operand {
+        Ok(Operand {
             ty: value.ty.clone(),
             value: Val::Scalar(Expr::Atom(local), region.clone()),
         })

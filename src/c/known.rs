@@ -67,6 +67,14 @@ impl<'a> Lowering<'a> {
                 self.code.jump(self.code.exit, span);
                 Ok(Operand::nothing())
             }
+            "__VERIFIER_atomic_begin" => {
+                self.begin_section(piece)?;
+                Ok(Operand::nothing())
+            }
+            "__VERIFIER_atomic_end" => {
+                self.end_section(piece)?;
+                Ok(Operand::nothing())
+            }
             "__builtin_expect" => {
                 let [value, _] = self.exactly(arguments, piece)?;
                 self.value(value)
@@ -133,11 +141,11 @@ impl<'a> Lowering<'a> {
             "ulong" | "ulonglong" | "size_t" => Number::UNSIGNED_LONG,
             _ => return self.refuse(piece, format!("'{name}' is not read"), "choose an integer"),
         };
-        let Some((low, high)) = self.options.choice else {
+        let Some((low, high)) = self.choice.or(self.options.choice) else {
             return self.refuse(
                 piece,
                 "any value at all is too many to try",
-                "say which values there are: --choice 0..=3",
+                "say which values there are, right behind it: __VERIFIER_assume(0 <= x && x <= 3);",
             );
         };
         let domain = number.domain();

@@ -12,7 +12,7 @@ use crate::program::{EdgeId, Expr, Loc, LocalId, Value};
 use crate::source::Span;
 use lang_c::ast::{Declaration, FunctionDefinition};
 use lang_c::span::{Node, Span as Piece};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// A part of the reading, or the message that ends it.
@@ -63,16 +63,22 @@ pub struct Lowering<'a> {
     pub starts: Option<ObjectId>,
     /// For each thread, whether it has ended.
     pub ends: Option<ObjectId>,
+    /// For each thread, its result.
+    pub results: Option<ObjectId>,
     /// What is in use for ever, as all that is not on the heap.
     pub lasting: Option<ObjectId>,
     /// Calls that are being inlined, outermost first.
     pub frames: Vec<Frame>,
     /// The number of loops and labels around what is read, in all calls.
     pub repeated: u32,
+    /// Where an atomic section began: its first edge, and its location.
+    pub section: Option<(usize, Loc)>,
     /// The blocks of the heap.
     pub blocks: Vec<ObjectId>,
     /// How many of them have a name.
     pub block_names: BTreeMap<String, u32>,
+    /// The values that `__VERIFIER_nondet_int` may give here, by the assumption behind it.
+    pub choice: Option<(Value, Value)>,
     /// Declarations of the file that each process has variables of its own for.
     pub per_thread: Vec<&'a Node<Declaration>>,
 }
@@ -95,7 +101,8 @@ pub enum Entity {
 #[derive(Debug, Clone)]
 pub enum Tag {
     Struct(StructId),
-    Enum,
+    /// Whether a value is negative.
+    Enum(bool),
 }
 
 #[derive(Debug, Clone)]
@@ -119,6 +126,8 @@ pub struct Frame {
     pub returns: Loc,
     pub result: Option<(LocalId, Type)>,
     pub labels: HashMap<String, Loc>,
+    /// The variables that it changes or whose address it takes.
+    pub changed: HashSet<String>,
     /// Where `break` leads.
     pub breaks: Vec<Loc>,
     /// Where `continue` leads.
@@ -254,6 +263,7 @@ impl<'a> Lowering<'a> {
 
     /// Sums up what this reading has found out for the next one.
     pub fn conclude(&mut self) {
+        self.found.scalars = self.objects.scalars();
         self.found.blocks = self
             .blocks
             .iter()

@@ -11,24 +11,35 @@
 //! nothing new is found ([`Knowledge`]).
 
 mod access;
+mod aggregate;
+mod assemble;
+mod assumed;
+mod atomic;
 mod call;
 mod code;
+mod condition;
 mod declare;
 mod expr;
 pub mod headers;
 mod heap;
 mod initialise;
+mod insert_fences;
 mod known;
+mod literal;
 mod lowering;
 mod macros;
+mod object;
 mod objects;
 mod operand;
 pub mod positions;
 mod processes;
+mod simplify;
 mod stmt;
 mod threading;
 pub mod tokens;
 mod types;
+
+pub use insert_fences::{FencedFile, insert_fences};
 
 use crate::diagnostic::Diagnostic;
 use crate::program::{Program, Value};

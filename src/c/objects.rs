@@ -49,8 +49,12 @@ pub struct Knowledge {
     pub joined: bool,
     /// The number of threads that `main` creates.
     pub threads: u32,
-    /// The places that threads other than `main` access, by name.
-    pub shared: BTreeSet<String>,
+    /// Whether the result of a thread is asked for.
+    pub results: bool,
+    /// For each thread, the places that it accesses, by name.
+    pub accessed: Vec<BTreeSet<String>>,
+    /// All scalars by address: their places, and how many bits they have.
+    pub scalars: BTreeMap<Value, (PlaceId, u32)>,
 }
 
 impl Objects {
@@ -106,6 +110,20 @@ impl Objects {
         }
     }
 
+    /// All scalars by address: their places, and how many bits they have.
+    pub fn scalars(&self) -> BTreeMap<Value, (PlaceId, u32)> {
+        let ids = (0..self.all.len()).map(ObjectId);
+        let scalars = ids.flat_map(|id| {
+            let object = self.get(id);
+            let base = self.address(id);
+            object.leaves.iter().zip(0..).map(move |(leaf, at)| {
+                let place = PlaceId(object.first.0 + at as u32);
+                (base + STRIDE * at, (place, bits(&leaf.ty.ty)))
+            })
+        });
+        scalars.collect()
+    }
+
     /// The places of all objects, in order.
     pub fn places(&self) -> Vec<Place> {
         let place = |object: &Object, leaf: &Leaf, initial: Value| Place {
@@ -140,6 +158,11 @@ impl Objects {
         });
         named.collect()
     }
+}
+
+/// The number of bits of a scalar.
+pub fn bits(ty: &Type) -> u32 {
+    ty.number().map_or(0, |number| number.int.bits)
 }
 
 /// Types whose objects a pointer to one of them may be taken for.

@@ -72,6 +72,18 @@ impl Operand {
         }
     }
 
+    /// It has the same value whatever happens.
+    pub fn is_fixed(&self) -> bool {
+        match &self.value {
+            Val::ToLocal(object) => match &object.at {
+                Where::Locals { offset, .. } => offset.constant().is_some(),
+                Where::Memory { .. } => false,
+            },
+            Val::Scalar(value, _) => value.constant().is_some(),
+            Val::Object(_) | Val::Nothing => false,
+        }
+    }
+
     /// The value of a constant expression.
     pub fn constant(&self) -> Option<Value> {
         match &self.value {

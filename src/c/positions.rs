@@ -150,7 +150,7 @@ pub fn user_files(printed: &str) -> Vec<String> {
 }
 
 /// How preprocessors call standard input.
-const STDIN: &str = "<stdin>";
+pub const STDIN: &str = "<stdin>";
 
 /// How many tokens are looked at to expand all macros, and those of one line.
 const FUEL: usize = 20_000_000;
@@ -270,7 +270,7 @@ impl File<'_> {
 
     /// Where the tokens of a line stand; if it has none, the next token.
     fn line(&self, line: u32) -> Span {
-        let (first, behind) = (self.at_line(line), self.at_line(line + 1));
+        let (first, behind) = (self.at_line(line), self.at_line(line.saturating_add(1)));
         let last = behind.max(first + 1) - 1;
         match (self.tokens.get(first), self.tokens.get(last)) {
             (Some(first), Some(last)) => first.span.to(last.span),

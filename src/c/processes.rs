@@ -7,6 +7,7 @@
 //! for their creation.
 
 use super::Options;
+use super::assemble::accessed;
 use super::code::Code;
 use super::lowering::{Creation, Lowering, Read};
 use super::objects::{Knowledge, Objects};
@@ -15,12 +16,9 @@ use super::positions::Preprocessed;
 use super::types::{Number, Qualified, Structs, Type};
 use crate::diagnostic::Diagnostic;
 use crate::limits::Watch;
-use crate::memory::step::{At, Config};
+use crate::memory::step::{At, Config, Effect, Step};
 use crate::memory::{Abstraction, Buffers, Model, Semantics};
-use crate::program::{
-    EdgeId, Expr, FencePoint, FenceSite, Initial, Instr, Label, Loc, Place, PlaceId, PlaceRef,
-    PointId, Process, Program, Value, loop_depths, merge,
-};
+use crate::program::{Expr, Initial, Instr, Label, Loc, Place, PlaceId, Process, Program, Value};
 use crate::source::Span;
 use lang_c::ast::TranslationUnit;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -52,7 +50,8 @@ pub fn program(
         found: Knowledge {
             freed: known.freed,
             joined: known.joined,
-            shared: known.shared.clone(),
+            results: known.results,
+            accessed: known.accessed.clone(),
             ..Knowledge::default()
         },
         addressed: BTreeSet::new(),
@@ -66,12 +65,15 @@ pub fn program(
         threads: None,
         starts: None,
         ends: None,
+        results: None,
         lasting: None,
         frames: Vec::new(),
         repeated: 0,
         blocks: Vec::new(),
         block_names: BTreeMap::new(),
         per_thread: Vec::new(),
+        choice: None,
+        section: None,
     };
     lowering.file(unit)?;
     let program = lowering.processes()?;
@@ -89,11 +91,11 @@ struct Thread {
 }
 
 /// The automaton of a process, not yet merged.
-struct Built {
-    name: String,
-    function: String,
-    code: Code,
-    entry: Loc,
+pub struct Built {
+    pub name: String,
+    pub function: String,
+    pub code: Code,
+    pub entry: Loc,
 }
 
 impl<'a> Lowering<'a> {
@@ -118,7 +120,8 @@ impl<'a> Lowering<'a> {
         let creations = std::mem::take(&mut self.creations);
         let alone = self.alone(&code, &creations);
         let (threads, problem) = self.threads(&code, &creations, &alone);
-        self.found.threads = threads.len() as u32;
+        // Never fewer than before, or readings might go to and fro for ever.
+        self.found.threads = self.known.threads.max(threads.len() as u32);
         for (number, thread) in threads.iter().enumerate() {
             if let Some(late) = &thread.late {
                 self.create_late(&mut code, late, number as u32 + 1);
@@ -155,8 +158,8 @@ impl<'a> Lowering<'a> {
                 1 => vec![(argument, function.node.declarator.span)],
                 _ => Vec::new(),
             };
-            self.inline(function, &thread.function, arguments, function.span)?;
-            self.end_thread(index as u32 + 1, thread.span);
+            let result = self.inline(function, &thread.function, arguments, function.span)?;
+            self.end_thread(index as u32 + 1, result, thread.span);
             let exit = self.code.exit;
             self.code.pass_to(exit, thread.span);
             let code = std::mem::replace(&mut self.code, Code::new());
@@ -167,13 +170,19 @@ impl<'a> Lowering<'a> {
                 entry: Loc(0),
             });
         }
-        for process in &built[1..] {
-            let places = self.objects.places();
-            for edge in &process.code.edges {
-                let all = accessed(&edge.instr);
-                let names = all.iter().map(|place| places[place.index()].name.clone());
-                self.found.shared.extend(names);
-            }
+        let places = self.all_places();
+        self.found.accessed.resize(
+            self.found.accessed.len().max(built.len() - 1),
+            BTreeSet::new(),
+        );
+        for (process, all) in built[1..].iter().zip(&mut self.found.accessed) {
+            let places = process
+                .code
+                .edges
+                .iter()
+                .flat_map(|edge| accessed(&edge.instr))
+                .map(|place| &places[place.index()].name);
+            all.extend(places.cloned());
         }
         let program = self.assemble(built, &alone.memory);
         Ok(match problem {
@@ -193,6 +202,11 @@ impl<'a> Lowering<'a> {
             };
             self.starts = Some(add("created", &flags));
             self.ends = Some(add("ended", &flags));
+            if self.known.results {
+                let result = Rc::new(Type::Int(Number::UNSIGNED_LONG).plain());
+                let results = Type::Array(result, self.known.threads).plain();
+                self.results = Some(add("result", &results));
+            }
         }
         if self.known.freed {
             let id = self
@@ -219,7 +233,7 @@ impl<'a> Lowering<'a> {
 
     /// Runs `main` as far as it can be run alone.
     fn alone(&self, code: &Code, creations: &[Creation]) -> Alone {
-        let places = self.objects.places();
+        let places = self.all_places();
         let process = process(0, "main".to_string(), code.clone(), Loc(0));
         let initial = |value: &Initial| match value {
             Initial::Value(value) => *value,
@@ -240,10 +254,21 @@ impl<'a> Lowering<'a> {
             ..Semantics::new(Model::Sc, Abstraction::Set)
         };
         let stepper = semantics.stepper(&program);
-        let is_shared = |edge: &EdgeId| {
-            let all = accessed(&process.edge(*edge).instr);
-            let mut names = all.iter().map(|place| &program.places[place.index()].name);
-            names.any(|name| self.known.shared.contains(name) || name.starts_with("ended"))
+        // Whether one of so many threads accesses what a step does.
+        let is_shared = |step: &Step, threads: usize| {
+            let all = match step.effect {
+                Effect::Store(place, _) | Effect::Load(place, _) | Effect::Update(place, _) => {
+                    vec![place]
+                }
+                _ => {
+                    let edges = step.path.iter().map(|edge| process.edge(*edge));
+                    edges.flat_map(|edge| accessed(&edge.instr)).collect()
+                }
+            };
+            let names = all.iter().map(|place| &program.places[place.index()].name);
+            let names: Vec<&String> = names.collect();
+            let mut threads = self.known.accessed.iter().take(threads);
+            threads.any(|accessed| names.iter().any(|name| accessed.contains(*name)))
         };
         for _ in 0..ALONE {
             let config = Config {
@@ -257,7 +282,8 @@ impl<'a> Lowering<'a> {
                 break;
             };
             let At::Loc(to) = step.next.at else { break };
-            if !now.created.is_empty() && step.path.iter().any(is_shared) {
+            let threads = now.created.len();
+            if is_shared(step, threads) {
                 break;
             }
             let created = creations.iter().position(|c| step.path.contains(&c.edge));
@@ -343,47 +369,6 @@ impl<'a> Lowering<'a> {
             code.edges[creation.edge.index()].instr = Instr::Atomic(vec![(store, span)]);
         }
     }
-
-    fn assemble(&mut self, built: Vec<Built>, memory: &[Value]) -> Program {
-        let mut places = self.objects.places();
-        for (place, value) in places.iter_mut().zip(memory) {
-            place.initial = Initial::Value(*value);
-        }
-        let mut program = bare(places, Vec::new());
-        program.addresses = self.objects.names();
-        program.ordered = std::mem::take(&mut self.ordered);
-        let mut functions: Vec<String> = Vec::new();
-        let mut sites = Vec::new();
-        for Built {
-            name,
-            function,
-            code,
-            entry,
-        } in built
-        {
-            let template = functions.iter().position(|other| *other == function);
-            let template = template.unwrap_or_else(|| {
-                functions.push(function);
-                functions.len() - 1
-            });
-            let own = code.sites.clone();
-            let mut process = process(template, name, code, entry);
-            let merged = merge(&mut process, own, true);
-            program.unreachable.extend(merged.unreachable);
-            sites.push(merged.sites);
-            program.processes.push(process);
-        }
-        number_points(&mut program, sites);
-        drop_unused(&mut program);
-        let mut labels = 0;
-        for process in &mut program.processes {
-            for edge in &mut process.edges {
-                number_stores(&mut edge.instr, &mut labels);
-            }
-        }
-        program.finish();
-        program
-    }
 }
 
 /// How far `main` has come, and the state there.
@@ -396,7 +381,7 @@ struct Alone {
     created: Vec<(usize, Value)>,
 }
 
-fn bare(places: Vec<Place>, processes: Vec<Process>) -> Program {
+pub fn bare(places: Vec<Place>, processes: Vec<Process>) -> Program {
     Program {
         places,
         processes,
@@ -408,7 +393,7 @@ fn bare(places: Vec<Place>, processes: Vec<Process>) -> Program {
     }
 }
 
-fn process(template: usize, name: String, code: Code, entry: Loc) -> Process {
+pub fn process(template: usize, name: String, code: Code, entry: Loc) -> Process {
     Process {
         name,
         template,
@@ -431,122 +416,4 @@ fn reachable(code: &Code, from: Loc) -> Vec<bool> {
         }
     }
     reached
-}
-
-/// The places that an instruction may access.
-fn accessed(instr: &Instr) -> Vec<PlaceId> {
-    match instr {
-        Instr::Store { place, .. } | Instr::Load { place, .. } | Instr::Update { place, .. } => {
-            place.places()
-        }
-        Instr::Atomic(body) => body.iter().flat_map(|(instr, _)| accessed(instr)).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Makes one fence point of all copies of a gap, in source order.
-fn number_points(program: &mut Program, sites: Vec<Vec<Vec<FenceSite>>>) {
-    let mut points: BTreeMap<Vec<FenceSite>, FencePoint> = BTreeMap::new();
-    for (process, sites) in program.processes.iter().zip(&sites) {
-        let depths = loop_depths(process);
-        for (own, depth) in sites.iter().zip(depths) {
-            if own.is_empty() {
-                continue;
-            }
-            let mut sorted = own.clone();
-            sorted.sort_by_key(FenceSite::preference);
-            let point = points.entry(sorted.clone()).or_insert(FencePoint {
-                template: process.template,
-                process: None,
-                sites: sorted,
-                depth,
-            });
-            point.depth = point.depth.max(depth);
-        }
-    }
-    let mut order: Vec<(u32, Vec<FenceSite>)> = points
-        .keys()
-        .map(|sites| (sites[0].offset(), sites.clone()))
-        .collect();
-    order.sort();
-    for (process, sites) in program.processes.iter_mut().zip(&sites) {
-        for (location, own) in process.locations.iter_mut().zip(sites) {
-            let mut sorted = own.clone();
-            sorted.sort_by_key(FenceSite::preference);
-            let at = order.iter().position(|(_, sites)| *sites == sorted);
-            location.point = at.map(|at| PointId(at as u32));
-        }
-    }
-    for (_, sites) in order {
-        program.points.extend(points.remove(&sites));
-    }
-    let known: BTreeSet<FenceSite> = program
-        .points
-        .iter()
-        .flat_map(|p| p.sites.clone())
-        .collect();
-    program.unreachable.retain(|site| !known.contains(site));
-    program.unreachable.sort();
-    program.unreachable.dedup();
-}
-
-/// Removes the places that no process accesses.
-fn drop_unused(program: &mut Program) {
-    let mut used = vec![false; program.places.len()];
-    for edge in program.processes.iter().flat_map(|process| &process.edges) {
-        for place in accessed(&edge.instr) {
-            used[place.index()] = true;
-        }
-    }
-    let mut number = Vec::with_capacity(used.len());
-    let mut next = 0;
-    for used in &used {
-        number.push(PlaceId(next));
-        next += u32::from(*used);
-    }
-    let mut keep = used.iter();
-    program.places.retain(|_| *keep.next().unwrap_or(&true));
-    for process in &mut program.processes {
-        for edge in &mut process.edges {
-            renumber(&mut edge.instr, &number);
-        }
-    }
-}
-
-fn renumber(instr: &mut Instr, number: &[PlaceId]) {
-    match instr {
-        Instr::Store { place, .. } | Instr::Load { place, .. } | Instr::Update { place, .. } => {
-            match place {
-                PlaceRef::Scalar(place) => *place = number[place.index()],
-                PlaceRef::Cell { first, .. } => *first = number[first.index()],
-                PlaceRef::Computed { targets, .. } => {
-                    let moved = targets
-                        .iter()
-                        .map(|(at, place)| (*at, number[place.index()]));
-                    *targets = moved.collect();
-                }
-            }
-        }
-        Instr::Atomic(body) => {
-            for (instr, _) in body {
-                renumber(instr, number);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn number_stores(instr: &mut Instr, next: &mut u32) {
-    match instr {
-        Instr::Store { label, .. } => {
-            *label = Label(*next);
-            *next += 1;
-        }
-        Instr::Atomic(body) => {
-            for (instr, _) in body {
-                number_stores(instr, next);
-            }
-        }
-        _ => {}
-    }
 }

@@ -15,8 +15,12 @@ impl<'a> Lowering<'a> {
         if items.is_empty() {
             self.site(Side::Inside, piece, None);
         }
-        for item in items {
+        for (at, item) in items.iter().enumerate() {
             self.site(Side::Before, item.span, None);
+            self.choice = match items.get(at + 1) {
+                Some(next) => self.assumed(item, next)?,
+                None => None,
+            };
             self.block_item(item)?;
             self.gap(item.span);
             self.site(Side::After, item.span, None);
@@ -87,9 +91,7 @@ impl<'a> Lowering<'a> {
             Statement::Labeled(labelled) => self.labelled(&labelled.node, piece)?,
             Statement::Compound(items) => self.scoped(|this| this.block(items, piece))?,
             Statement::Expression(None) => {}
-            Statement::Expression(Some(value)) => {
-                self.value(value)?;
-            }
+            Statement::Expression(Some(value)) => self.effect(value)?,
             Statement::If(choice) => {
                 let choice = &choice.node;
                 let (yes, no, end) = (
@@ -127,9 +129,7 @@ impl<'a> Lowering<'a> {
                 self.scoped(|this| {
                     match &repeat.initializer.node {
                         ForInitializer::Empty | ForInitializer::StaticAssert(_) => {}
-                        ForInitializer::Expression(value) => {
-                            this.value(value)?;
-                        }
+                        ForInitializer::Expression(value) => this.effect(value)?,
                         ForInitializer::Declaration(declaration) => {
                             this.declaration(declaration)?;
                         }
@@ -143,7 +143,7 @@ impl<'a> Lowering<'a> {
                     this.loop_body(&repeat.statement, inside, end, next)?;
                     this.code.pass_to(next, span);
                     if let Some(step) = &repeat.step {
-                        this.value(step)?;
+                        this.effect(step)?;
                     }
                     this.code.pass_to(head, span);
                     this.end_loop(end);

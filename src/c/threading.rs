@@ -6,12 +6,13 @@
 use super::access::Order;
 use super::known::{Arguments, name_of};
 use super::lowering::{Creation, Lowering, Read};
-use super::objects::STRIDE;
-use super::operand::{Lvalue, Operand, binary, equal, machine};
+use super::objects::{ObjectId, STRIDE};
+use super::operand::{Lvalue, Operand, Val, binary, equal, machine};
 use super::types::{Number, Type};
 use crate::program::{
-    BinaryOp, Domain, Expr, FenceKind, Instr, LocalId, MachineOp, PlaceRef, Update, Value,
+    BinaryOp, Domain, Expr, FenceKind, Instr, Label, LocalId, MachineOp, PlaceRef, Update, Value,
 };
+use crate::source::Span;
 use lang_c::ast::Expression;
 use lang_c::span::{Node, Span as Piece};
 
@@ -38,22 +39,30 @@ impl<'a> Lowering<'a> {
                 done
             }
             ("pthread_join" | "thrd_join", [handle, result]) => {
-                if self.constant_or_none(result)? != Some(0) {
-                    return self.refuse(
-                        result.span,
-                        "the result of a thread is not read",
-                        "let the thread store it in a variable, and pass NULL here",
-                    );
-                }
                 let handle = self.value(handle)?;
-                self.join(handle, piece)?;
+                let handle = self.scalar(handle, piece)?;
+                self.join(handle.clone(), piece);
+                if self.constant_or_none(result)? != Some(0) {
+                    self.found.results = true;
+                    let object = self.target(result)?;
+                    if let Some(place) = self.numbered(self.results, handle) {
+                        let local = self.code.temporary(Number::UNSIGNED_LONG.domain());
+                        self.code.emit(Instr::Load { local, place }, span);
+                        let value = Operand::scalar(Type::UNSIGNED_LONG, Expr::Atom(local));
+                        self.assign(&object, value, Order::Relaxed, piece)?;
+                    }
+                }
                 done
             }
-            ("pthread_exit" | "thrd_exit", [_]) => {
-                let Some(root) = self.frames.first() else {
-                    return self.error(piece, "this is not in a function");
-                };
-                let end = root.returns;
+            ("pthread_exit" | "thrd_exit", [value]) => {
+                let value = self.value(value)?;
+                let root = self.frames.first().expect("code belongs to a function");
+                let (end, result) = (root.returns, root.result.clone());
+                if let Some((local, ty)) = result {
+                    let value = self.converted(value, &ty, piece)?;
+                    let value = self.scalar(value, piece)?;
+                    self.code.assign(local, value, span);
+                }
                 self.code.jump(end, span);
                 done
             }
@@ -156,7 +165,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn try_lock(&mut self, lock: &Lvalue, span: crate::source::Span) -> Expr<LocalId> {
+    fn try_lock(&mut self, lock: &Lvalue, span: Span) -> Expr<LocalId> {
         let take = Update::CasOld {
             expected: Expr::Const(0),
             new: Expr::Const(1),
@@ -164,7 +173,7 @@ impl<'a> Lowering<'a> {
         self.update(lock, take, Order::Relaxed, span)
     }
 
-    fn lock(&mut self, lock: &Lvalue, span: crate::source::Span) {
+    fn lock(&mut self, lock: &Lvalue, span: Span) {
         let (head, end) = (self.code.location(), self.code.location());
         self.code.pass_to(head, span);
         let mark = self.code.mark();
@@ -174,13 +183,13 @@ impl<'a> Lowering<'a> {
         self.code.at = end;
     }
 
-    fn unlock(&mut self, lock: &Lvalue, span: crate::source::Span) {
+    fn unlock(&mut self, lock: &Lvalue, span: Span) {
         self.implied_fence(span);
         self.store(lock, Expr::Const(0), Order::Relaxed, span);
     }
 
     /// A full fence that is part of a call.
-    fn implied_fence(&mut self, span: crate::source::Span) {
+    fn implied_fence(&mut self, span: Span) {
         self.ordered.insert(span);
         self.code.emit(Instr::Fence(FenceKind::Full), span);
     }
@@ -225,7 +234,7 @@ impl<'a> Lowering<'a> {
         Operand::scalar(Type::INT, Expr::Atom(result))
     }
 
-    fn semaphore_wait(&mut self, semaphore: &Lvalue, span: crate::source::Span) {
+    fn semaphore_wait(&mut self, semaphore: &Lvalue, span: Span) {
         let (head, take, end) = (
             self.code.location(),
             self.code.location(),
@@ -315,13 +324,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// Waits until a thread has ended.
-    fn join(&mut self, handle: Operand, piece: Piece) -> Read<()> {
+    fn join(&mut self, handle: Expr<LocalId>, piece: Piece) {
         let span = self.span(piece);
         self.found.joined = true;
-        let handle = self.scalar(handle, piece)?;
         let ended = self.code.temporary(Domain::BOOL);
-        let Some(place) = self.end_place(handle) else {
-            return Ok(());
+        let Some(place) = self.numbered(self.ends, handle) else {
+            return;
         };
         let load = Instr::Load {
             local: ended,
@@ -334,13 +342,11 @@ impl<'a> Lowering<'a> {
         self.ordered.insert(span);
         let atomic = Instr::Atomic(vec![(load, span), (wait, span)]);
         self.code.emit(atomic, span);
-        Ok(())
     }
 
-    /// The place that says whether a thread has ended; threads are counted from 1.
-    fn end_place(&mut self, thread: Expr<LocalId>) -> Option<PlaceRef> {
-        let ends = self.ends?;
-        let base = self.objects.address(ends);
+    /// The element of an array that belongs to a thread; threads are counted from 1.
+    fn numbered(&self, array: Option<ObjectId>, thread: Expr<LocalId>) -> Option<PlaceRef> {
+        let base = self.objects.address(array?);
         let targets = (0..Value::from(self.known.threads)).filter_map(|index| {
             let (place, _) = self.objects.place(base + index * STRIDE)?;
             Some((index + 1, place))
@@ -359,20 +365,33 @@ impl<'a> Lowering<'a> {
     }
 
     /// What a thread does when it has ended.
-    pub fn end_thread(&mut self, number: u32, span: crate::source::Span) {
-        let place = self.end_place(Expr::Const(number.into()));
+    pub fn end_thread(&mut self, number: u32, result: Operand, span: Span) {
+        let number = Expr::Const(number.into());
+        let store = |place, value| Instr::Store {
+            place,
+            value,
+            label: Label(0),
+        };
+        let mut body = Vec::new();
+        let result = match result.value {
+            Val::Scalar(value, _) => Some(value),
+            _ => None,
+        };
+        let place = self.numbered(self.results, number.clone());
+        if let (Some(place), Some(value)) = (place, result) {
+            body.push((store(place, value), span));
+        }
+        let place = self.numbered(self.ends, number);
         if let (Some(place), true) = (place, self.known.joined) {
-            let store = Instr::Store {
-                place,
-                value: Expr::Const(1),
-                label: crate::program::Label(0),
-            };
-            self.code.emit(Instr::Atomic(vec![(store, span)]), span);
+            body.push((store(place, Expr::Const(1)), span));
+        }
+        if !body.is_empty() {
+            self.code.emit(Instr::Atomic(body), span);
         }
     }
 
     /// Waits until a thread that is created later has been created.
-    pub fn await_creation(&mut self, number: u32, span: crate::source::Span) {
+    pub fn await_creation(&mut self, number: u32, span: Span) {
         let Some(place) = self.start_place(number) else {
             return;
         };
@@ -391,10 +410,6 @@ impl<'a> Lowering<'a> {
 
     /// The place that says whether a thread has been created.
     pub fn start_place(&self, number: u32) -> Option<PlaceRef> {
-        let base = self.objects.address(self.starts?);
-        let (place, _) = self
-            .objects
-            .place(base + Value::from(number.checked_sub(1)?) * STRIDE)?;
-        Some(PlaceRef::Scalar(place))
+        self.numbered(self.starts, Expr::Const(number.into()))
     }
 }

@@ -3,7 +3,7 @@
 use super::Failure;
 use super::args::{CArgs, Common};
 use super::preprocess::preprocess;
-use crate::c;
+use crate::c::{self, positions::Preprocessed};
 use crate::import::{self, Format};
 use crate::lang::ast::Ast;
 use crate::lang::resolve::resolve;
@@ -75,7 +75,7 @@ where
         });
     }
     if format == Format::C {
-        return c_program(path, &common.c);
+        return compile_c(&preprocess(path, &common.c)?, &common.c);
     }
     let source = read(path)?;
     let compiled = import::read(format, &source, &common.forbid)
@@ -91,14 +91,14 @@ where
     }
 }
 
-fn c_program(path: &Path, args: &CArgs) -> Result<Input, Failure> {
-    let preprocessed = preprocess(path, args)?;
+/// Compiles a C program.
+pub fn compile_c(preprocessed: &Preprocessed, args: &CArgs) -> Result<Input, Failure> {
     let options = c::Options {
         heap: args.heap.unwrap_or(DEFAULT_HEAP) as u32,
         ..c::Options::default()
     };
     let source = preprocessed.source().clone();
-    match c::compile(&preprocessed, &options) {
+    match c::compile(preprocessed, &options) {
         Ok(program) => Ok(Input {
             source,
             format: Format::C,

@@ -5,13 +5,14 @@
 
 use super::args::CArgs;
 use super::{Failure, input, output};
+use crate::c::FencedFile;
 use crate::c::headers::HEADERS;
-use crate::c::positions::{Preprocessed, user_files};
+use crate::c::positions::{Preprocessed, STDIN, user_files};
 use crate::c::tokens::tokens;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{Position, Source, Span};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// The longest text that a preprocessor may print.
@@ -23,33 +24,97 @@ const MOST_ERRORS: usize = 20;
 /// Preprocesses a file, or standard input for `-`.
 pub fn preprocess(path: &Path, args: &CArgs) -> Result<Preprocessed, Failure> {
     let main = input::read(path)?;
+    let folders = args.include_dir.clone();
+    preprocess_in(Path::new(""), path, main.text(), folders, args)
+}
+
+/// Preprocesses a program that was read before, with some of its files changed. They are
+/// laid out as they were in a folder of their own.
+pub fn preprocess_changed(
+    path: &Path,
+    source: &Source,
+    changed: &[FencedFile],
+    args: &CArgs,
+) -> Result<Preprocessed, Failure> {
+    let here = std::env::current_dir().map_err(|error| Failure::file("find", path, &error))?;
+    // The path below any folder that stands for a path from the root.
+    let below_root = |path: &Path| -> PathBuf {
+        let path = here.join(path);
+        let parts = path.components();
+        let parts = parts.filter(|part| !matches!(part, Component::RootDir | Component::Prefix(_)));
+        parts.collect()
+    };
+    let text = |name: &str, span: Span| {
+        let changed = changed.iter().find(|file| file.name == name);
+        changed.map_or(source.slice(span), |file| &file.text[..])
+    };
+    let files = source.files().filter(|(name, _)| *name != STDIN);
+    let files = files.map(|(name, span)| (below_root(Path::new(name)), text(name, span)));
+    let copy = output::temporary_folder(&files.collect::<Vec<_>>())?;
+    let base = copy.path().join(below_root(Path::new("")));
+    output::create_folder(&base)?;
+    let copied = |path: &Path| match path.is_absolute() {
+        true => copy.path().join(below_root(path)),
+        false => path.to_path_buf(),
+    };
+    let (main, whole) = source.file(0);
+    let folders = args.include_dir.iter();
+    let folders = folders.flat_map(|folder| [copied(folder), here.join(folder)]);
+    preprocess_in(
+        &base,
+        &copied(path),
+        text(main, whole),
+        folders.collect(),
+        args,
+    )
+}
+
+/// Preprocesses a file with this text, with names that are relative to a folder.
+fn preprocess_in(
+    base: &Path,
+    path: &Path,
+    text: &str,
+    folders: Vec<PathBuf>,
+    args: &CArgs,
+) -> Result<Preprocessed, Failure> {
     let headers = output::temporary_folder(HEADERS)?;
     let compiler = compiler();
     let (program, own) = compiler.split_first().expect("it has a default");
     let mut command = Command::new(program);
+    if !base.as_os_str().is_empty() {
+        command.current_dir(base);
+    }
     command
         .args(own)
         .args(["-E", "-dD", "-w", "-std=gnu11", "-nostdinc"])
-        .args(["-D__FENCESMITH__=1"])
+        .args(["-D__FENCESMITH__=1", "-D__thread=_Thread_local"])
         .args(args.define.iter().map(|define| format!("-D{define}")))
         .args(args.undefine.iter().map(|name| format!("-U{name}")));
-    for folder in &args.include_dir {
+    for folder in folders {
         command.arg("-I").arg(folder);
     }
     for file in &args.include {
         command.arg("-include").arg(file);
     }
     command.arg("-isystem").arg(headers.path());
-    command.args(["-x", "c"]).arg(file_argument(path));
-    let printed = run(command, main.text())
+    let path = file_argument(path);
+    command.args(["-x", "c"]).arg(&path);
+    let name = match path.as_os_str() == "-" {
+        true => STDIN.to_string(),
+        false => path.display().to_string(),
+    };
+    let printed = run(command, text)
         .map_err(|error| cannot_run(program, &error))?
-        .map_err(|messages| refused(&main, &messages, program))?;
-    let named = user_files(&printed);
-    let others = named.iter().filter(|name| *name != main.name());
-    // A file that only `#line` mentions need not exist.
-    let others = others.filter_map(|name| input::read(Path::new(name)).ok());
-    let mut files = vec![(main.name().to_string(), main.text().to_string())];
-    files.extend(others.map(|file| (file.name().to_string(), file.text().to_string())));
+        .map_err(|messages| refused(Source::new(&name, text), &messages, program))?;
+    let mut files = vec![(name, text.to_string())];
+    for name in user_files(&printed) {
+        // A file that only `#line` mentions need not exist.
+        if name != files[0].0
+            && let Ok(file) = input::read(&base.join(&name))
+        {
+            files.push((name, file.text().to_string()));
+        }
+    }
     Ok(Preprocessed::new(&printed, &files))
 }
 
@@ -153,8 +218,7 @@ impl Complaint<'_> {
 }
 
 /// The errors of a preprocessor, under what they are about.
-fn refused(main: &Source, messages: &str, program: &str) -> Failure {
-    let mut source = main.clone();
+fn refused(mut source: Source, messages: &str, program: &str) -> Failure {
     let mut diagnostics = Vec::new();
     for complaint in messages.lines().filter_map(Complaint::read) {
         if diagnostics.len() == MOST_ERRORS {

@@ -205,12 +205,15 @@ pub enum Obstacle {
     Inexpressible,
     /// A placement that satisfies the formula does not verify.
     Unverified,
+    /// More blocks of memory are allocated than there are.
+    Heap,
 }
 
 impl From<Inconclusive> for Obstacle {
     fn from(reason: Inconclusive) -> Obstacle {
         match reason {
             Inconclusive::Limit(reason) => Obstacle::Limit(reason),
+            Inconclusive::Heap => Obstacle::Heap,
             Inconclusive::Bound(_) | Inconclusive::Spurious | Inconclusive::Undecided => {
                 Obstacle::TooCoarse
             }

@@ -5,19 +5,28 @@
 //! statements that share an edge end up properly nested.
 
 use super::diagnostics::Diagnostics;
-use super::lexer::{Token, TokenKind, lex};
+use super::lexer::{TokenKind, lex};
 use crate::program::{FenceKind, FenceSite, Side};
 use crate::source::{Source, Span};
 use std::collections::BTreeSet;
 
 /// The text of `source` with the fences typed in.
 pub fn insert_fences(source: &Source, fences: &[(FenceSite, FenceKind)]) -> String {
-    let layout = Layout::new(source);
-    let mut insertions = layout.endings(fences);
-    insertions.extend(layout.insides(fences));
-    insertions.extend(layout.beginnings(fences));
+    let tokens = lex(source, &mut Diagnostics::new(1));
+    let lexemes = tokens.iter().map(|token| Lexeme {
+        span: token.span,
+        kind: match token.kind {
+            TokenKind::Name => LexemeKind::Name,
+            TokenKind::Symbol(":") => LexemeKind::Colon,
+            _ => LexemeKind::Other,
+        },
+    });
+    Layout::new(source.text(), lexemes.collect(), words).insert(fences)
+}
+
+/// The text with insertions, which are in order at each offset.
+pub(crate) fn with_insertions(text: &str, mut insertions: Vec<Insertion>) -> String {
     insertions.sort_by_key(|(offset, _)| *offset);
-    let text = source.text();
     let mut out = String::with_capacity(text.len() + 32 * insertions.len());
     let mut done = 0;
     for (offset, insertion) in insertions {
@@ -30,7 +39,22 @@ pub fn insert_fences(source: &Source, fences: &[(FenceSite, FenceKind)]) -> Stri
 }
 
 /// An offset into the text and what is inserted there.
-type Insertion = (usize, String);
+pub(crate) type Insertion = (usize, String);
+
+/// A token, as far as the layout of a text depends on it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lexeme {
+    pub span: Span,
+    pub kind: LexemeKind,
+}
+
+/// A name and a colon before a statement are a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LexemeKind {
+    Name,
+    Colon,
+    Other,
+}
 
 /// Something to be typed at the edge of a statement.
 #[derive(Debug, Clone, Copy)]
@@ -39,26 +63,46 @@ enum Typed {
     Brace,
 }
 
-/// The text, and what has to be known about its lines.
-struct Layout<'a> {
+/// A text with statements, labels, braces and comments like those of C, and what has to be
+/// known about its lines.
+pub(crate) struct Layout<'a> {
     text: &'a str,
-    tokens: Vec<Token>,
+    tokens: Vec<Lexeme>,
     newline: &'static str,
+    /// How a fence is typed.
+    words: fn(FenceKind) -> &'static str,
 }
 
 impl<'a> Layout<'a> {
-    fn new(source: &'a Source) -> Layout<'a> {
-        let text = source.text();
+    pub fn new(
+        text: &'a str,
+        tokens: Vec<Lexeme>,
+        words: fn(FenceKind) -> &'static str,
+    ) -> Layout<'a> {
         Layout {
             text,
-            tokens: lex(source, &mut Diagnostics::new(1)),
-            newline: if text.contains("\r\n") { "\r\n" } else { "\n" },
+            tokens,
+            newline: newline(text),
+            words,
         }
+    }
+
+    /// The text with the fences typed in.
+    pub fn insert(&self, fences: &[(FenceSite, FenceKind)]) -> String {
+        with_insertions(self.text, self.insertions(fences))
+    }
+
+    /// What is typed for fences.
+    pub fn insertions(&self, fences: &[(FenceSite, FenceKind)]) -> Vec<Insertion> {
+        let mut insertions = self.endings(fences);
+        insertions.extend(self.insides(fences));
+        insertions.extend(self.beginnings(fences));
+        insertions
     }
 
     /// Fences after statements, and closing braces.
     fn endings(&self, fences: &[(FenceSite, FenceKind)]) -> Vec<Insertion> {
-        let mut typed = at_edges(fences, Side::After);
+        let mut typed = self.at_edges(fences, Side::After);
         typed.sort_by_key(|(span, what)| {
             let is_brace = matches!(what, Typed::Brace);
             (span.end, std::cmp::Reverse(span.start), is_brace)
@@ -99,7 +143,7 @@ impl<'a> Layout<'a> {
             let block = site.statement;
             let first = seen.insert(block);
             let at = (block.end as usize).saturating_sub(1);
-            let fence = words(*kind);
+            let fence = (self.words)(*kind);
             let closing = Span::new(at, block.end as usize);
             let blank = self.text[..at].ends_with(char::is_whitespace);
             let insertion = if self.begins_line(closing) {
@@ -117,7 +161,7 @@ impl<'a> Layout<'a> {
 
     /// Opening braces, and fences before statements.
     fn beginnings(&self, fences: &[(FenceSite, FenceKind)]) -> Vec<Insertion> {
-        let mut typed = at_edges(fences, Side::Before);
+        let mut typed = self.at_edges(fences, Side::Before);
         typed.sort_by_key(|(span, what)| {
             let is_fence = matches!(what, Typed::Fence(_));
             (span.start, std::cmp::Reverse(span.end), is_fence)
@@ -160,8 +204,8 @@ impl<'a> Layout<'a> {
     fn statement_indent(&self, statement: Span) -> &'a str {
         let mut at = self.index_of(statement);
         while let Some([name, colon, next]) = self.tokens.get(at..at + 3)
-            && name.kind == TokenKind::Name
-            && colon.kind == TokenKind::Symbol(":")
+            && name.kind == LexemeKind::Name
+            && colon.kind == LexemeKind::Colon
             && next.span.start < statement.end
         {
             at += 2;
@@ -185,8 +229,8 @@ impl<'a> Layout<'a> {
         let mut at = self.index_of(span);
         while let Some(before) = at.checked_sub(2)
             && let Some([name, colon]) = self.tokens.get(before..at)
-            && name.kind == TokenKind::Name
-            && colon.kind == TokenKind::Symbol(":")
+            && name.kind == LexemeKind::Name
+            && colon.kind == LexemeKind::Colon
             && name.span.start as usize >= self.line_start(first.start as usize)
         {
             first = name.span;
@@ -223,15 +267,20 @@ impl<'a> Layout<'a> {
         let token = before.and_then(|index| self.tokens.get(index));
         token.map_or(Span::new(0, 0), |token| token.span)
     }
+
+    /// The fences on one side of statements, and the braces of bodies on that side.
+    fn at_edges(&self, fences: &[(FenceSite, FenceKind)], side: Side) -> Vec<(Span, Typed)> {
+        let bodies: BTreeSet<Span> = fences.iter().filter_map(|(site, _)| site.body).collect();
+        let braces = bodies.into_iter().map(|body| (body, Typed::Brace));
+        let fences = fences.iter().filter(|(site, _)| site.side == side);
+        let fences = fences.map(|(site, kind)| (site.statement, Typed::Fence((self.words)(*kind))));
+        braces.chain(fences).collect()
+    }
 }
 
-/// The fences on one side of statements, and the braces of bodies on that side.
-fn at_edges(fences: &[(FenceSite, FenceKind)], side: Side) -> Vec<(Span, Typed)> {
-    let bodies: BTreeSet<Span> = fences.iter().filter_map(|(site, _)| site.body).collect();
-    let braces = bodies.into_iter().map(|body| (body, Typed::Brace));
-    let fences = fences.iter().filter(|(site, _)| site.side == side);
-    let fences = fences.map(|(site, kind)| (site.statement, Typed::Fence(words(*kind))));
-    braces.chain(fences).collect()
+/// How the lines of a text end.
+pub(crate) fn newline(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
 pub(super) fn words(kind: FenceKind) -> &'static str {

@@ -2,7 +2,7 @@
 
 pub mod ast;
 pub(crate) mod diagnostics;
-mod insert_fences;
+pub(crate) mod insert_fences;
 pub mod lexer;
 pub mod parser;
 pub mod resolve;

@@ -31,6 +31,13 @@ pub struct Local {
     pub visible: bool,
 }
 
+impl Local {
+    /// It has no name in the text.
+    pub fn is_temporary(&self) -> bool {
+        self.name.starts_with('%')
+    }
+}
+
 /// A control position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Location {

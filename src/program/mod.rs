@@ -88,12 +88,57 @@ impl Program {
 
     /// Whether an address is computed anywhere.
     pub fn has_computed_places(&self) -> bool {
-        self.has_instr(Instr::has_computed_place)
+        self.instructions().any(Instr::has_computed_place)
+    }
+
+    /// Whether a process fails where there is no free block of memory.
+    pub fn may_exhaust_heap(&self) -> bool {
+        self.instructions().any(is_exhaustion)
+    }
+
+    /// The program whose processes stop where there is no free block of memory.
+    pub fn stopping_without_heap(&self) -> Program {
+        let mut program = self.clone();
+        let edges = program.processes.iter_mut().flat_map(|p| &mut p.edges);
+        for edge in edges.filter(|edge| is_exhaustion(&edge.instr)) {
+            if let Instr::Assert { condition, .. } = &edge.instr {
+                edge.instr = Instr::Guard {
+                    condition: condition.clone(),
+                    wanted: true,
+                };
+            }
+        }
+        program.finish();
+        program
+    }
+
+    /// Whether memory is changed by what waits for no store.
+    pub fn keeps_books(&self) -> bool {
+        let books = |instr: &Instr| matches!(instr, Instr::Update { waits: false, .. });
+        self.instructions().any(books)
+    }
+
+    fn instructions(&self) -> impl Iterator<Item = &Instr> {
+        let edges = self.processes.iter().flat_map(|process| &process.edges);
+        edges.map(|edge| &edge.instr)
+    }
+
+    /// A value of a place as a person reads it: the name of an address, or a number.
+    pub fn show(&self, place: PlaceId, value: Value) -> String {
+        match self.places[place.index()].pointer {
+            true if value == 0 => "NULL".to_string(),
+            true => match self.addresses.get(&value) {
+                Some(name) => name.clone(),
+                None => value.to_string(),
+            },
+            false => value.to_string(),
+        }
     }
 
     /// Whether anything is read and written in one step.
     pub fn has_updates(&self) -> bool {
-        self.has_instr(|instr| matches!(instr, Instr::Update { .. }))
+        let mut all = self.instructions();
+        all.any(|instr| matches!(instr, Instr::Update { .. }))
     }
 
     /// Whether it says anywhere what must hold: in a property or in an assertion.
@@ -105,16 +150,17 @@ impl Program {
             }
             _ => matches!(instr, Instr::Assert { .. }),
         };
-        !self.properties.is_empty() || self.has_instr(asserts)
-    }
-
-    fn has_instr(&self, wanted: impl Fn(&Instr) -> bool) -> bool {
-        let mut edges = self.processes.iter().flat_map(|process| &process.edges);
-        edges.any(|edge| wanted(&edge.instr))
+        !self.properties.is_empty() || self.instructions().any(asserts)
     }
 
     pub fn place_named(&self, name: &str) -> Option<PlaceId> {
         let index = self.places.iter().position(|place| place.name == name)?;
         Some(PlaceId(index as u32))
     }
+}
+
+/// It fails where there is no free block of memory.
+fn is_exhaustion(instr: &Instr) -> bool {
+    let exhausted = Some(Fault::HeapExhausted);
+    matches!(instr, Instr::Assert { fault, .. } if *fault == exhausted)
 }

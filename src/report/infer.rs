@@ -122,6 +122,9 @@ impl InferReport<'_> {
             Conclusion::Inconclusive(Obstacle::Inexpressible) => format!(
                 "the formula under {abstraction} allows no placement, although fences everywhere are enough; try --engine lazy"
             ),
+            Conclusion::Inconclusive(Obstacle::Heap) => {
+                "no placement verifies: more blocks of memory are allocated than there are; try a larger --heap".to_string()
+            }
             Conclusion::Inconclusive(Obstacle::Unverified) => format!(
                 "a placement that satisfies the formula does not verify under {abstraction}; try --engine lazy"
             ),
@@ -336,6 +339,7 @@ pub fn stopped_by(obstacle: Obstacle) -> Option<Stopped> {
         Obstacle::CostsTooLarge
         | Obstacle::TooCoarse
         | Obstacle::Inexpressible
-        | Obstacle::Unverified => None,
+        | Obstacle::Unverified
+        | Obstacle::Heap => None,
     }
 }

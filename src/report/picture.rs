@@ -125,7 +125,9 @@ impl<'a> Picture<'a> {
                         let waiting = pending.iter_mut().filter(|store| store.lane == lane);
                         waiting.for_each(|store| store.overtaken = true);
                     }
-                    if kind == StepKind::Update {
+                    // An update that leaves memory as it is has only read it.
+                    let left = step.memory.get(place).and_then(|value| value.as_i64());
+                    if kind == StepKind::Update && left != Some(value) {
                         self.add(here, (index, memory), ArrowKind::Store);
                         written.insert(place, index);
                     }

@@ -55,6 +55,9 @@ impl VerifyReport<'_> {
             Inconclusive::Undecided => format!(
                 "a counterexample was found under {abstraction}{tried}, but it is not known whether it is real: its replay was given up"
             ),
+            Inconclusive::Heap => {
+                "no violation was found, but more blocks of memory are allocated than there are; try a larger --heap".to_string()
+            }
         })
     }
 

@@ -80,10 +80,30 @@ impl VerifyOptions {
 }
 
 /// Verifies a program as its options say.
+///
+/// A program whose heap may be exhausted is first asked about as if whoever finds no free block
+/// stopped there: what goes wrong then goes wrong with any heap. Only a proof needs to know
+/// that no process comes to that point.
 pub fn verify(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
-    match options.robust {
+    let ask = |program: &Program| match options.robust {
         true => robust::answer(program, options, monitor),
         false => strategy::answer(program, options, monitor),
+    };
+    if !program.may_exhaust_heap() {
+        return ask(program);
+    }
+    let answer = ask(&program.stopping_without_heap());
+    match answer.verdict {
+        Verdict::Correct => {}
+        Verdict::Violated | Verdict::Inconclusive(_) => return answer,
+    }
+    let answer = ask(program);
+    match answer.verdict {
+        Verdict::Violated => Answer {
+            verdict: Verdict::Inconclusive(Inconclusive::Heap),
+            ..answer
+        },
+        Verdict::Correct | Verdict::Inconclusive(_) => answer,
     }
 }
 
@@ -159,6 +179,8 @@ pub enum Inconclusive {
     Spurious,
     /// It is not known whether the counterexample exists on the exact model.
     Undecided,
+    /// More blocks of memory are allocated than there are.
+    Heap,
 }
 
 /// What a verdict rests on.
@@ -197,6 +219,7 @@ impl fmt::Display for Inconclusive {
             Inconclusive::Limit(reason) => write!(f, "{reason}"),
             Inconclusive::Spurious => write!(f, "the abstraction is too coarse"),
             Inconclusive::Undecided => write!(f, "a counterexample could not be replayed"),
+            Inconclusive::Heap => write!(f, "more memory is allocated than there is"),
         }
     }
 }

@@ -99,7 +99,10 @@ impl<'a> Portfolio<'a> {
             monitor,
             k: options.semantics.abstraction.k().unwrap_or(1),
             given_up: None,
-            logs: several && only_verdict && options.search == SearchKind::Auto,
+            logs: several
+                && only_verdict
+                && options.search == SearchKind::Auto
+                && !program.keeps_books(),
             widening: FIRST_WIDENING,
             ask_sc: several && !options.correct_under_sc,
             tried: Vec::new(),

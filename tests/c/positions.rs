@@ -1,30 +1,16 @@
 //! Every token of what the preprocessor prints is traced back to the place where it was typed.
 
+use crate::run::printed;
 use fencesmith::c::positions::Preprocessed;
 use fencesmith::c::tokens::tokens;
 use fencesmith::source::Span;
 use fencesmith_testing::random::Random;
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
-/// What the system's preprocessor makes of a text.
 fn preprocess(text: &str) -> Preprocessed {
-    let mut cc = Command::new("cc")
-        .args(["-E", "-dD", "-nostdinc", "-x", "c", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("there is a C compiler");
-    let mut stdin = cc.stdin.take().expect("it is piped");
-    let typed = text.to_string();
-    let writer = std::thread::spawn(move || stdin.write_all(typed.as_bytes()));
-    let output = cc.wait_with_output().expect("it ends");
-    writer.join().expect("no panic").expect("it reads");
-    let printed = String::from_utf8(output.stdout).expect("it prints UTF-8");
-    Preprocessed::new(&printed, &[("<stdin>".to_string(), text.to_string())])
+    let files = [("<stdin>".to_string(), text.to_string())];
+    Preprocessed::new(&printed(text), &files)
 }
 
 /// A text, and where its words were typed, each of which stands there once. Words within an

@@ -303,7 +303,9 @@ fn ordered(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             assert!(expected.is_empty(), "fixable, {what}");
         }
         Conclusion::Inconclusive(Obstacle::Inexpressible) => {}
-        Conclusion::Inconclusive(Obstacle::Unverified | Obstacle::CostsTooLarge) => {
+        Conclusion::Inconclusive(
+            Obstacle::Unverified | Obstacle::CostsTooLarge | Obstacle::Heap,
+        ) => {
             panic!("{what}")
         }
     }
@@ -371,7 +373,10 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             tally.stuck = 1;
         }
         Conclusion::Inconclusive(
-            Obstacle::Inexpressible | Obstacle::Unverified | Obstacle::CostsTooLarge,
+            Obstacle::Inexpressible
+            | Obstacle::Unverified
+            | Obstacle::CostsTooLarge
+            | Obstacle::Heap,
         ) => panic!("{what}"),
         Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {
             tally.left_out = 1
@@ -759,7 +764,9 @@ fn random_programs_under_pd() {
                 Conclusion::Inconclusive(Obstacle::TooCoarse | Obstacle::Inexpressible) => {
                     tally.stuck += 1;
                 }
-                Conclusion::Inconclusive(Obstacle::Unverified | Obstacle::CostsTooLarge) => {
+                Conclusion::Inconclusive(
+                    Obstacle::Unverified | Obstacle::CostsTooLarge | Obstacle::Heap,
+                ) => {
                     panic!("{what}")
                 }
                 Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {

@@ -99,9 +99,14 @@ pub struct Infer {
     #[arg(long, value_name = "N", default_value_t = MOST_NODES)]
     pub max_formula_nodes: usize,
     /// Write the program with its fences to a file; with several models, to one for each, whose
-    /// name has the model before its ending
+    /// name has the model before its ending. Where fences go into several files of a C program,
+    /// name a folder
     #[arg(long, value_name = "FILE")]
     pub emit: Option<PathBuf>,
+    /// Print the fences as a unified diff, which `patch -p0` takes, for the weakest --model; the
+    /// answer goes to standard error
+    #[arg(long)]
+    pub patch: bool,
     /// List the instruction or call to use for each fence
     #[arg(long, value_name = "TARGET")]
     pub emit_target: Option<Target>,

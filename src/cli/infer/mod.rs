@@ -2,20 +2,19 @@
 
 mod costs;
 mod text;
+mod written;
 
 use super::answers::{self, Answers};
-use super::args::{self, Head, KindsName};
-use super::convert::converted;
+use super::args::{self, AnswerFormat, Head, KindsName};
 use super::input::{self, Input};
 use super::interrupt::Interruptible;
+use super::streams::{print_message, stderr_paint, stdout_paint};
 use super::verify::{limits, refuse_under_robust};
 use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::certificate::certificate;
 use crate::import::Format;
-use crate::infer::{Conclusion, EngineKind, InferOptions, OrderingRules, Placement, infer};
-use crate::lang::insert_fences;
+use crate::infer::{Conclusion, EngineKind, InferOptions, OrderingRules, infer};
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
-use crate::program::PointId;
 use crate::record::Mode;
 use crate::report::infer::{InferReport, Request};
 use crate::report::target::Target;
@@ -23,7 +22,6 @@ use crate::space::Standstill;
 use crate::verify::{Strategy, VerifyOptions};
 use costs::{cost_file, costs};
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -74,7 +72,7 @@ fn one(
     let mut exit = Exit::Fine;
     answers.next_program();
     let mut failures = Vec::new();
-    for model in args::distinct(&args.model) {
+    for model in models(args) {
         let verify = VerifyOptions {
             semantics: Semantics {
                 atomics: args.common.atomics(),
@@ -118,6 +116,7 @@ fn one(
         });
         let answer = InferAnswer {
             args,
+            file,
             input: &input,
             report: InferReport {
                 source: &source,
@@ -135,12 +134,30 @@ fn one(
         };
         exit = exit.min(answer.exit());
         answers.warn(&source, answer.warnings());
-        let findings = || answer.findings(|index| answer.with_fence(index));
-        answers.add(|| answer.text(), || answer.record(), findings)?;
-        failures.extend(answer.emit().err());
+        match args.patch {
+            // Standard output has the patch alone.
+            true if args.common.quiet => {}
+            true => print_message(&answer.text(stderr_paint())),
+            false => {
+                let findings = || answer.findings(|index| answer.with_fence(index));
+                let text = || answer.text(stdout_paint());
+                answers.add(text, || answer.record(), findings)?;
+            }
+        }
+        failures.extend(answer.write(searches).err());
         failures.extend(answer.certify(searches).err());
     }
     Ok(conclude(exit, &failures))
+}
+
+/// The models to answer for. What is correct under one is correct under stronger ones, so one
+/// patch is for all.
+fn models(args: &args::Infer) -> Vec<Model> {
+    let models = args::distinct(&args.model);
+    match models.iter().max() {
+        Some(weakest) if args.patch => vec![*weakest],
+        _ => models,
+    }
 }
 
 /// Refuses outputs that are inputs or one file.
@@ -175,6 +192,9 @@ fn emitted(args: &args::Infer, model: Model) -> Option<PathBuf> {
 /// Refuses what does not go together.
 fn check(args: &args::Infer) -> Result<(), Failure> {
     let lazy = args.engine == EngineKind::Lazy;
+    if args.patch && args.common.format != AnswerFormat::Text {
+        return Err(Failure::message("--patch goes with --format text"));
+    }
     if args.certificate.is_some() && args.model.len() > 1 {
         return Err(Failure::message(
             "--certificate needs a single --model: the placements may differ",
@@ -240,6 +260,7 @@ fn abstraction(args: &args::Infer) -> Result<(Abstraction, Strategy), Failure> {
 /// An inference about to be shown.
 struct InferAnswer<'a> {
     args: &'a args::Infer,
+    file: &'a Path,
     input: &'a Input,
     report: InferReport<'a>,
 }
@@ -261,47 +282,6 @@ impl InferAnswer<'_> {
         }
     }
 
-    /// The program's text with its fences.
-    fn printed(&self, placement: &Placement) -> String {
-        let fences = placement.fences.iter().zip(&placement.kinds);
-        let sites = fences.map(|(point, kind)| {
-            let point = &self.program.points[point.index()];
-            (point.sites[0], *kind)
-        });
-        let mut sites: Vec<_> = sites.collect();
-        sites.sort();
-        sites.dedup();
-        match self.input.format {
-            Format::Fen => insert_fences(self.source, &sites),
-            _ => converted(self.input, &sites).unwrap_or_default(),
-        }
-    }
-
-    /// The program's text with one of its fences, where they can be typed into it.
-    fn with_fence(&self, index: usize) -> Option<String> {
-        let known = self.known()?;
-        let point = known.fences.iter().nth(index)?;
-        let site = self.program.points[point.index()].sites[0];
-        let typed = self.input.format == Format::Fen;
-        typed.then(|| insert_fences(self.source, &[(site, known.kinds[index])]))
-    }
-
-    /// Writes the program with its fences.
-    fn emit(&self) -> Result<(), Failure> {
-        let path = emitted(self.args, self.options.verify.semantics.model);
-        let (Some(path), Some(placement)) = (path, self.known()) else {
-            return Ok(());
-        };
-        if let Some(point) = self.only_in_some(placement) {
-            let text = format!(
-                "cannot write the fence {}: it does not stand like this in every instance of its template",
-                self.place(point)
-            );
-            return Err(Failure::message(text));
-        }
-        output::write(&path, &self.printed(placement))
-    }
-
     /// Writes the certificate of the placement.
     fn certify(&self, searches: &Interruptible) -> Result<(), Failure> {
         let (Some(path), Some(placement)) = (&self.args.certificate, self.best()) else {
@@ -319,24 +299,5 @@ impl InferAnswer<'_> {
             )
         });
         certificates::write(path, made)
-    }
-
-    /// A fence that some instance of the template lacks or has of another kind.
-    fn only_in_some(&self, placement: &Placement) -> Option<PointId> {
-        let fences: BTreeMap<PointId, _> = placement
-            .fences
-            .iter()
-            .copied()
-            .zip(&placement.kinds)
-            .collect();
-        let mut all = fences.iter();
-        let found = all.find(|(point, kind)| {
-            let own = &self.program.points[point.index()];
-            let same = self.program.points.iter().enumerate();
-            let mut same = same
-                .filter(|(_, other)| other.template == own.template && other.sites == own.sites);
-            same.any(|(id, _)| fences.get(&PointId(id as u32)) != Some(kind))
-        });
-        found.map(|(point, _)| *point)
     }
 }

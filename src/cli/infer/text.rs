@@ -1,9 +1,8 @@
 //! What `infer` says to people.
 
 use super::InferAnswer;
-use crate::cli::streams::{stdout_paint, table_style};
+use crate::cli::streams::table_style;
 use crate::describe;
-use crate::import::Format;
 use crate::infer::{AllowedGaps, Bounds, Conclusion, EngineKind, Optimality, Placement};
 use crate::program::FenceKind;
 use crate::report::about_atomics;
@@ -45,8 +44,7 @@ impl InferAnswer<'_> {
         })
     }
 
-    pub fn text(&self) -> String {
-        let paint = stdout_paint();
+    pub fn text(&self, paint: Paint) -> String {
         let model = self.options.verify.semantics.model.upper();
         let mut out = format!("{} under {model}: ", self.source.name());
         let labelling = self.found.labelling.map(|labelling| {
@@ -231,11 +229,18 @@ impl InferAnswer<'_> {
 
     /// The lines around the fences, with the fences in place.
     fn excerpt(&self, placement: &Placement, paint: Paint) -> String {
-        if self.input.format != Format::Fen {
+        let Some(files) = self.fenced_files(placement) else {
             return self.foreign(placement);
+        };
+        let mut out = String::new();
+        for file in files {
+            if file.span.start > 0 {
+                let _ = writeln!(out, "  {}:", file.name);
+            }
+            let original = self.source.slice(file.span);
+            out.push_str(&text::excerpt(original, &file.text, paint));
         }
-        let fenced = self.printed(placement);
-        text::excerpt(self.source.text(), &fenced, paint)
+        out
     }
 
     /// Where the fences go in a text of another format, which has no statement for them.

@@ -43,7 +43,7 @@ pub fn create_folder(path: &Path) -> Result<(), Failure> {
 }
 
 /// A folder with these files, by their paths in it, which goes when it is dropped.
-pub fn temporary_folder(files: &[(&str, &str)]) -> Result<TempDir, Failure> {
+pub fn temporary_folder<P: AsRef<Path>>(files: &[(P, &str)]) -> Result<TempDir, Failure> {
     let made = tempfile::Builder::new().prefix(TEMPORARY).tempdir();
     let filled = made.and_then(|folder| {
         for (name, text) in files {
