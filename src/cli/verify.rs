@@ -378,7 +378,7 @@ impl VerifyAnswer<'_> {
             written.push(output::write(path, &picture::dot(&initial, &steps)));
         }
         if let Some(path) = &self.args.svg {
-            written.push(output::write(path, &picture::svg(&initial, &steps, true)));
+            written.push(output::write(path, &picture::svg(&initial, &steps, None)));
         }
         if let Some(path) = &self.args.save_trace {
             let file = TraceFile {

@@ -165,8 +165,10 @@ const STYLE: &str = "<style>.lane{stroke:#bbb}.step{fill:#eef3fb;stroke:#7a93b8}
     .never{stroke:#c0392b;stroke-dasharray:4 4}.load{stroke:#2e8b57}\
     .own{stroke:#8a6d3b;stroke-dasharray:2 3}</style>";
 
-/// The picture as SVG, with its colours or to be coloured by the page around it.
-pub fn svg(initial: &Initial, steps: &[Step], alone: bool) -> String {
+/// The picture as SVG: with its colours, or to be coloured by the page around it, on which it has
+/// a name of its own.
+pub fn svg(initial: &Initial, steps: &[Step], on_page: Option<&str>) -> String {
+    let tip = on_page.map_or("tip".to_string(), |name| format!("tip-{name}"));
     let picture = Picture::new(initial, steps);
     let lanes = picture.lanes.len() + 1;
     let (width, height) = (lanes * LANE, TOP + (steps.len() + 1) * ROW);
@@ -178,7 +180,7 @@ pub fn svg(initial: &Initial, steps: &[Step], alone: bool) -> String {
     out.push_str(
         "<title>an execution: stores, when they reach memory, and the loads that saw them</title>",
     );
-    if alone {
+    if on_page.is_none() {
         out.push_str(STYLE);
         let _ = write!(
             out,
@@ -187,7 +189,7 @@ pub fn svg(initial: &Initial, steps: &[Step], alone: bool) -> String {
     }
     let _ = write!(
         out,
-        "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" style=\"fill:context-stroke;stroke:none\"/></marker></defs>"
+        "<defs><marker id=\"{tip}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" style=\"fill:context-stroke;stroke:none\"/></marker></defs>"
     );
     let names = picture.lanes.iter().copied().chain(["memory"]);
     for (lane, name) in names.enumerate() {
@@ -213,7 +215,7 @@ pub fn svg(initial: &Initial, steps: &[Step], alone: bool) -> String {
         let back = if from_lane == to_lane { bend } else { -bend };
         let _ = write!(
             out,
-            "<path class=\"{class}\" marker-end=\"url(#tip)\" d=\"M{x1} {y1}C{} {y1} {} {y2} {x2} {y2}\"/>",
+            "<path class=\"{class}\" marker-end=\"url(#{tip})\" d=\"M{x1} {y1}C{} {y1} {} {y2} {x2} {y2}\"/>",
             control(x1, bend),
             control(x2, back)
         );

@@ -11,7 +11,7 @@ use crate::record::{
 };
 use crate::source::Source;
 use crate::space::{Spin, Standstill, Trace};
-use crate::verify::{Answer, Attempt, Inconclusive, Verdict, VerifyOptions};
+use crate::verify::{Answer, Attempt, Inconclusive, Strategy, Verdict, VerifyOptions};
 
 /// An answer and what it was asked about.
 #[derive(Debug)]
@@ -144,6 +144,8 @@ impl VerifyReport<'_> {
                 abstraction: self.answer.abstraction.kind(),
                 k: self.answer.abstraction.k(),
                 bound: self.answer.abstraction.bound(),
+                refined: self.options.strategy != Strategy::Fixed
+                    && !semantics.abstraction.is_logs(),
                 atomics: semantics.atomics,
                 fuse: semantics.fuse,
                 full: self.options.full,

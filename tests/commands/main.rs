@@ -11,6 +11,7 @@ mod hints;
 mod import;
 #[cfg(target_os = "linux")]
 mod memory;
+mod reading;
 mod report;
 mod robust;
 mod robustness;

@@ -90,7 +90,8 @@ pub struct CellArgs<F: ValueEnum + Send + Sync + 'static> {
 
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Folders written by `sweep` or `compare`, and JSON written by `verify` and `infer`
+    /// Folders written by `sweep` or `compare`, JSON written by `verify` and `infer`, and saved
+    /// traces
     #[arg(required = true)]
     pub results: Vec<PathBuf>,
     /// The page to write
