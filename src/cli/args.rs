@@ -88,7 +88,8 @@ pub struct Verify {
         long,
         value_delimiter = ',',
         default_value = "tso,pso",
-        value_name = "MODEL"
+        value_name = "MODEL",
+        ignore_case = true
     )]
     pub model: Vec<Model>,
     #[command(flatten)]
@@ -257,7 +258,7 @@ where
 {
     let names = values.iter().filter_map(T::to_possible_value);
     PossibleValuesParser::new(names).map(|name| {
-        let value = T::from_str(&name, false);
+        let value = T::from_str(&name, true);
         value.expect("only the names of values are let through")
     })
 }

@@ -7,6 +7,7 @@ use super::streams::{stdout_paint, table_style};
 use super::{Exit, Failure, certificates, conclude, free_memory, input, output, progress};
 use crate::certificate::certificate_of_correctness;
 use crate::fences;
+use crate::import::Format;
 use crate::limits::Limits;
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::{PointSet, Program};
@@ -82,6 +83,11 @@ fn one(
     answers: &mut Answers,
 ) -> Result<Exit, Failure> {
     let input = input::program(file, &args.common)?;
+    for (option, given) in [("--stuck", args.stuck), ("--deadlock", args.deadlock)] {
+        if given {
+            refuse_guesses(option, input.format)?;
+        }
+    }
     // While a program is read, signals end the command.
     let searches = searches.get_or_init(Interruptible::new);
     let (source, whole) = (input.source, input.program);
@@ -193,6 +199,21 @@ fn is_violated(answer: &Answer) -> Option<bool> {
         Verdict::Correct => Some(false),
         Verdict::Violated => Some(true),
         Verdict::Inconclusive(_) => None,
+    }
+}
+
+/// Refuses questions about standstills where programs guess: a process that has guessed wrongly
+/// stands still, and means nothing.
+pub fn refuse_guesses(option: &str, format: Format) -> Result<(), Failure> {
+    match format {
+        Format::Litmus | Format::Rmm => Err(Failure::Message {
+            text: format!("{option} does not go with this format"),
+            help: Some(
+                "a compare-and-exchange, or a read that waits, is said by a guess there"
+                    .to_string(),
+            ),
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The program as a person runs it.
 
+mod assembly;
 mod binary;
 mod bounds;
 mod certificates;

@@ -27,6 +27,7 @@ pub struct Sweep {
         value_delimiter = ',',
         default_value = "pso",
         value_name = "MODEL",
+        ignore_case = true,
         value_parser = one_of(RELAXED)
     )]
     pub model: Vec<Model>,
@@ -61,6 +62,7 @@ pub struct Compare {
         value_delimiter = ',',
         default_value = "pso",
         value_name = "MODEL",
+        ignore_case = true,
         value_parser = one_of(RELAXED)
     )]
     pub model: Vec<Model>,

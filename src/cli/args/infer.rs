@@ -22,6 +22,7 @@ pub struct Infer {
         value_delimiter = ',',
         default_value = "tso,pso",
         value_name = "MODEL",
+        ignore_case = true,
         value_parser = one_of(RELAXED)
     )]
     pub model: Vec<Model>,
