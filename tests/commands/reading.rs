@@ -17,7 +17,7 @@ fn tables_fit() {
     }
     // Small ones show everything.
     let ran = run(&["verify", &algorithm("litmus/sb"), "--model", "tso"]);
-    let line = "1  p0         15  store x = 1          x=0 y=0  p0: x=1";
+    let line = "1  p0         15  store x = 1        x=0 y=0  p0: x=1";
     assert!(ran.stdout.contains(line), "{ran:?}");
 }
 
