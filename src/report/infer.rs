@@ -16,6 +16,7 @@ use crate::record::{
 };
 use crate::source::{Source, Span};
 use crate::space::{Standstill, Trace};
+use crate::verify::Strategy;
 
 /// An inference and what it was asked about.
 #[derive(Debug)]
@@ -185,6 +186,8 @@ impl InferReport<'_> {
                 model: semantics.model,
                 abstraction: self.found.abstraction.kind(),
                 k: self.found.abstraction.k(),
+                refined: self.options.verify.strategy != Strategy::Fixed
+                    && !semantics.abstraction.is_logs(),
                 engine: self.options.engine,
                 whole: labels.then_some(self.options.whole),
                 paths: rules.map(|rules| rules.paths),

@@ -23,6 +23,7 @@ pub struct Infer {
         value_delimiter = ',',
         default_value = "tso,pso",
         value_name = "MODEL",
+        ignore_case = true,
         value_parser = one_of(RELAXED)
     )]
     pub model: Vec<Model>,
@@ -60,6 +61,9 @@ pub struct Infer {
     /// Show for each fence the execution that comes back without it
     #[arg(long)]
     pub why: bool,
+    /// Show what becomes of locals in executions, and every local step
+    #[arg(long)]
+    pub locals: bool,
     /// Say which fences of the program's text can be removed
     #[arg(long)]
     pub prune: bool,

@@ -9,7 +9,7 @@ use super::args::{self, AnswerFormat, Head, KindsName};
 use super::input::{self, Input};
 use super::interrupt::Interruptible;
 use super::streams::{print_message, stderr_paint, stdout_paint};
-use super::verify::{limits, refuse_under_robust};
+use super::verify::{limits, refuse_guesses, refuse_under_robust};
 use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::c::Repair;
 use crate::certificate::certificate;
@@ -59,6 +59,9 @@ fn one(
     answers: &mut Answers,
 ) -> Result<Exit, Failure> {
     let input = input::program_to_mend(file, &args.common, args.repair)?;
+    if args.stuck {
+        refuse_guesses("--stuck", input.format)?;
+    }
     // While a program is read, signals end the command.
     let searches = searches.get_or_init(Interruptible::new);
     let source = input.source.clone();
