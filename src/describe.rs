@@ -168,6 +168,7 @@ pub fn seen_by_failure(program: &Program, trace: &Trace) -> Option<String> {
     }
     named.sort();
     named.dedup();
+    named.retain(|local| !process.locals[local.index()].is_temporary());
     let words = named.iter().map(|local| {
         let name = &process.locals[local.index()].name;
         format!("{name} = {}", locals[local.index()])

@@ -48,9 +48,6 @@ impl<'a> Lowering<'a> {
         {
             return Ok(not(self.truth_value(&unary.node.operand)?));
         }
-        if let Expression::StringLiteral(_) = expr.node {
-            return Ok(Expr::Const(1));
-        }
         let value = self.value(expr)?;
         if let Val::ToLocal(_) = value.value {
             return Ok(Expr::Const(1));

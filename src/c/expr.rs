@@ -15,11 +15,11 @@ impl<'a> Lowering<'a> {
         match &expr.node {
             Expression::Identifier(name) => self.identifier(&name.node.name, piece),
             Expression::Constant(constant) => self.literal(constant),
-            Expression::StringLiteral(_) => self.refuse(
-                piece,
-                "strings are only read as arguments of printing functions",
-                "use an array of characters",
-            ),
+            // A name for messages: a pointer that is not null, and that cannot be followed.
+            Expression::StringLiteral(_) => {
+                let characters = Type::pointer(Type::Int(Number::new(8, true)).plain());
+                Ok(Operand::scalar(characters, Expr::Const(STRIDE)))
+            }
             Expression::Member(_) | Expression::CompoundLiteral(_) => {
                 let object = self.object(expr)?;
                 self.read(object, piece)

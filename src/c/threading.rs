@@ -7,7 +7,7 @@ use super::access::Order;
 use super::known::{Arguments, name_of};
 use super::lowering::{Creation, Lowering, Read};
 use super::objects::{ObjectId, STRIDE};
-use super::operand::{Lvalue, Operand, Val, binary, equal, machine};
+use super::operand::{Lvalue, Operand, Val, binary, equal, machine, not};
 use super::types::{Number, Type};
 use crate::program::{
     BinaryOp, Domain, Expr, FenceKind, Instr, Label, LocalId, MachineOp, PlaceRef, Update, Value,
@@ -19,6 +19,9 @@ use lang_c::span::{Node, Span as Piece};
 /// What a failed attempt gives: `EBUSY`, `thrd_busy`.
 const BUSY: Value = 16;
 const THRD_BUSY: Value = 1;
+
+/// What a reader/writer lock holds while a writer has it; otherwise it counts readers.
+const WRITER: Value = -1;
 
 impl<'a> Lowering<'a> {
     pub fn threading_call(
@@ -110,7 +113,7 @@ impl<'a> Lowering<'a> {
             }
             ("pthread_mutex_trylock" | "pthread_spin_trylock" | "mtx_trylock", [lock]) => {
                 let lock = self.target(lock)?;
-                let old = self.try_lock(&lock, span);
+                let old = self.try_lock(&lock, 1, span);
                 let busy = if name == "mtx_trylock" {
                     THRD_BUSY
                 } else {
@@ -126,6 +129,21 @@ impl<'a> Lowering<'a> {
             ("pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock", [lock]) => {
                 let lock = self.target(lock)?;
                 self.unlock(&lock, span);
+                done
+            }
+            ("pthread_rwlock_rdlock", [lock]) => {
+                let lock = self.target(lock)?;
+                self.read_lock(&lock, span);
+                done
+            }
+            ("pthread_rwlock_wrlock", [lock]) => {
+                let lock = self.target(lock)?;
+                self.spin(&lock, WRITER, span);
+                done
+            }
+            ("pthread_rwlock_unlock", [lock]) => {
+                let lock = self.target(lock)?;
+                self.read_write_unlock(&lock, span);
                 done
             }
             // A wait may end at any time: it gives the lock back and takes it again.
@@ -172,22 +190,79 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn try_lock(&mut self, lock: &Lvalue, span: Span) -> Expr<LocalId> {
+    fn try_lock(&mut self, lock: &Lvalue, taken: Value, span: Span) -> Expr<LocalId> {
         let take = Update::CasOld {
             expected: Expr::Const(0),
-            new: Expr::Const(1),
+            new: Expr::Const(taken),
         };
         self.update(lock, take, Order::Relaxed, span)
     }
 
     fn lock(&mut self, lock: &Lvalue, span: Span) {
+        self.spin(lock, 1, span);
+    }
+
+    /// Waits until a lock is free, and takes it.
+    fn spin(&mut self, lock: &Lvalue, taken: Value, span: Span) {
         let (head, end) = (self.code.location(), self.code.location());
         self.code.pass_to(head, span);
         let mark = self.code.mark();
-        let old = self.try_lock(lock, span);
+        let old = self.try_lock(lock, taken, span);
         self.code.branch(old, head, end, span);
         self.code.release(mark);
         self.code.at = end;
+    }
+
+    /// Waits until there is no writer, and counts one more reader.
+    fn read_lock(&mut self, lock: &Lvalue, span: Span) {
+        let (head, take, end) = (
+            self.code.location(),
+            self.code.location(),
+            self.code.location(),
+        );
+        self.code.pass_to(head, span);
+        let mark = self.code.mark();
+        let readers = self.load(lock, span);
+        let free = not(equal(readers.clone(), Expr::Const(WRITER)));
+        self.code.branch(free, take, head, span);
+        self.code.at = take;
+        let more = machine(
+            MachineOp::WrappingAdd,
+            Number::INT,
+            readers.clone(),
+            Expr::Const(1),
+        );
+        let count = Update::CasOld {
+            expected: readers.clone(),
+            new: more,
+        };
+        let old = self.update(lock, count, Order::Relaxed, span);
+        self.code.branch(equal(old, readers), end, head, span);
+        self.code.release(mark);
+        self.code.at = end;
+    }
+
+    /// Gives back what the writer has, or counts one reader less.
+    fn read_write_unlock(&mut self, lock: &Lvalue, span: Span) {
+        self.implied_fence(span);
+        let (writer, reader, end) = (
+            self.code.location(),
+            self.code.location(),
+            self.code.location(),
+        );
+        let held = self.load(lock, span);
+        let by_writer = equal(held, Expr::Const(WRITER));
+        self.code.branch(by_writer, writer, reader, span);
+        self.code.at = writer;
+        self.store(lock, Expr::Const(0), Order::Relaxed, span);
+        self.code.pass_to(end, span);
+        self.code.at = reader;
+        let less = Update::Apply(
+            BinaryOp::Machine(MachineOp::WrappingSub, Number::INT.int),
+            Expr::Const(1),
+        );
+        self.update(lock, less, Order::Relaxed, span);
+        self.code.pass_to(end, span);
     }
 
     fn unlock(&mut self, lock: &Lvalue, span: Span) {
