@@ -2,10 +2,10 @@
 
 use crate::memory::step::{At, Effect, Step};
 use crate::memory::{Buffers, Marker};
-use crate::program::{Instr, PlaceId, Process, ProcessId, Program, PropertyKind};
+use crate::program::{Instr, LocalId, PlaceId, Process, ProcessId, Program, PropertyKind};
 use crate::property::Violation;
 use crate::source::{Location, Source, Span};
-use crate::space::Snapshot;
+use crate::space::{Snapshot, Trace};
 
 /// What a step does, in the words of the program with places and values filled in.
 pub fn step(program: &Program, source: &Source, process: &Process, step: &Step) -> String {
@@ -143,6 +143,37 @@ pub fn violation(
             (format!("{word}: {}", waiting.join(", ")), None)
         }
     }
+}
+
+/// What a statement that failed saw at the end of a trace: `r = 3, s = 0`; nothing if no statement
+/// failed or none of its locals matters.
+pub fn seen_by_failure(program: &Program, trace: &Trace) -> Option<String> {
+    let (last, before) = trace.steps.split_last()?;
+    let At::Failed(_) = last.after.configs[last.process.index()].at else {
+        return None;
+    };
+    let process = program.process(last.process);
+    let before = before.last().map_or(&trace.initial, |step| &step.after);
+    let mut locals = before.configs[last.process.index()].locals.clone();
+    let (failed, local_steps) = last.step.path.split_last()?;
+    for edge in local_steps {
+        if let Instr::Assign { local, value } = &process.edge(*edge).instr {
+            let value = value.eval(&|local: &LocalId| Ok(locals[local.index()]));
+            locals[local.index()] = value.ok()?;
+        }
+    }
+    let mut named: Vec<LocalId> = Vec::new();
+    if let Instr::Assert { condition, .. } = &process.edge(*failed).instr {
+        condition.atoms(&mut |local| named.push(*local));
+    }
+    named.sort();
+    named.dedup();
+    let words = named.iter().map(|local| {
+        let name = &process.locals[local.index()].name;
+        format!("{name} = {}", locals[local.index()])
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// The stores of one process that are pending, oldest first: `x=1,2 y=0`; those whose

@@ -88,7 +88,8 @@ pub struct Verify {
         long,
         value_delimiter = ',',
         default_value = "tso,pso",
-        value_name = "MODEL"
+        value_name = "MODEL",
+        ignore_case = true
     )]
     pub model: Vec<Model>,
     #[command(flatten)]
@@ -122,9 +123,18 @@ pub struct Verify {
     /// Do not show the counterexample
     #[arg(long)]
     pub no_trace: bool,
+    /// Show what becomes of locals in the counterexample, and every local step
+    #[arg(long)]
+    pub locals: bool,
     /// Write the counterexample to a file, for `replay`; with several models, the first one
     #[arg(long, value_name = "FILE")]
     pub save_trace: Option<PathBuf>,
+    /// Write a picture of the counterexample to a file, for Graphviz
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+    /// The same as SVG
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     /// Write a certificate of correctness, for `check`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "deadlock", "stuck", "no_symmetry"])]
     pub certificate: Option<PathBuf>,
@@ -248,7 +258,7 @@ where
 {
     let names = values.iter().filter_map(T::to_possible_value);
     PossibleValuesParser::new(names).map(|name| {
-        let value = T::from_str(&name, false);
+        let value = T::from_str(&name, true);
         value.expect("only the names of values are let through")
     })
 }

@@ -30,9 +30,11 @@ fn read(results: &[PathBuf]) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure
             false => answers(path)?,
         };
         for new in listed {
-            match programs.iter().find(|old| old.program == new.program) {
+            match programs.iter_mut().find(|old| old.program == new.program) {
                 None => programs.push(new),
-                Some(old) if old.source == new.source => {}
+                // A saved trace has no text.
+                Some(old) if old.source == new.source || new.source.is_none() => {}
+                Some(old) if old.source.is_none() && old.error.is_none() => *old = new,
                 Some(old) => {
                     let text = format!(
                         "'{}': the text of '{}' is not the same as in the results before it",
@@ -68,7 +70,7 @@ fn answers(path: &Path) -> Result<(Vec<ListedProgram>, Vec<Entry>), Failure> {
     let (entries, broken) = read_answers(&text).map_err(|text| Failure::Message {
         text: format!("'{}': these are not results: {text}", path.display()),
         help: Some(
-            "folders of `sweep` and `compare`, and JSON of `verify` and `infer` can be shown"
+            "folders of `sweep` and `compare`, JSON of `verify` and `infer`, and saved traces can be shown"
                 .to_string(),
         ),
     })?;

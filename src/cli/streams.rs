@@ -6,6 +6,7 @@
 
 use super::Failure;
 use crate::report::text::Paint;
+use crate::report::trace::TableStyle;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use std::io::{ErrorKind, Write};
@@ -24,6 +25,19 @@ pub fn set_color(choice: clap::ColorChoice) {
 pub fn stdout_paint() -> Paint {
     paint(&std::io::stdout())
 }
+
+/// How the table of a counterexample is drawn on standard output, with locals if they are wanted.
+pub fn table_style(locals: bool) -> TableStyle {
+    let size = terminal_size::terminal_size_of(std::io::stdout());
+    TableStyle {
+        paint: stdout_paint(),
+        width: size.map_or(WIDTH, |(width, _)| usize::from(width.0)),
+        locals,
+    }
+}
+
+/// The columns of what is no terminal.
+const WIDTH: usize = 80;
 
 /// How text for standard error is coloured.
 pub fn stderr_paint() -> Paint {

@@ -3,17 +3,19 @@
 use super::answers::{self, Answers};
 use super::args::{self, Common};
 use super::interrupt::Interruptible;
-use super::streams::stdout_paint;
+use super::streams::{stdout_paint, table_style};
 use super::{Exit, Failure, certificates, conclude, free_memory, input, output, progress};
 use crate::certificate::certificate_of_correctness;
 use crate::fences;
+use crate::import::Format;
 use crate::limits::Limits;
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::{PointSet, Program};
 use crate::property;
 use crate::record::{Initial, Mode, Step, TRACE_SCHEMA, TraceConfig, TraceFile, Violation};
+use crate::report::trace::trace as trace_table;
 use crate::report::verify::VerifyReport;
-use crate::report::{about_atomics, text};
+use crate::report::{about_atomics, picture, text};
 use crate::source::Source;
 use crate::space::Standstill;
 use crate::verify::{Answer, SearchKind, Strategy, Verdict, VerifyOptions, verify};
@@ -29,6 +31,8 @@ use std::time::Instant;
 pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     let outputs = [
         ("--save-trace", &args.save_trace),
+        ("--dot", &args.dot),
+        ("--svg", &args.svg),
         ("--certificate", &args.certificate),
     ];
     let outputs = outputs.map(|(option, path)| Some((option, path.as_deref()?)));
@@ -60,6 +64,8 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
     let searches = OnceCell::new();
     let about_one = [
         ("--save-trace", args.save_trace.is_some()),
+        ("--dot", args.dot.is_some()),
+        ("--svg", args.svg.is_some()),
         ("--certificate", args.certificate.is_some()),
         ("--fence", !args.fence.is_empty()),
     ];
@@ -77,6 +83,11 @@ fn one(
     answers: &mut Answers,
 ) -> Result<Exit, Failure> {
     let input = input::program(file, &args.common)?;
+    for (option, given) in [("--stuck", args.stuck), ("--deadlock", args.deadlock)] {
+        if given {
+            refuse_guesses(option, input.format)?;
+        }
+    }
     // While a program is read, signals end the command.
     let searches = searches.get_or_init(Interruptible::new);
     let (source, whole) = (input.source, input.program);
@@ -147,7 +158,7 @@ fn one(
         answers.warn(&source, answer.report.warnings());
         let report = &answer.report;
         answers.add(|| answer.text(), || report.record(), || report.findings())?;
-        saved = saved.or_else(|| answer.save_trace());
+        saved = saved.or_else(|| answer.save_execution());
         if let Some(path) = &args.certificate
             && found.verdict == Verdict::Correct
         {
@@ -158,7 +169,7 @@ fn one(
             failures.extend(certificates::write(path, made).err());
         }
     }
-    failures.extend(saved.and_then(Result::err));
+    failures.extend(saved.into_iter().flatten());
     Ok(conclude(exit, &failures))
 }
 
@@ -188,6 +199,21 @@ fn is_violated(answer: &Answer) -> Option<bool> {
         Verdict::Correct => Some(false),
         Verdict::Violated => Some(true),
         Verdict::Inconclusive(_) => None,
+    }
+}
+
+/// Refuses questions about standstills where programs guess: a process that has guessed wrongly
+/// stands still, and means nothing.
+pub fn refuse_guesses(option: &str, format: Format) -> Result<(), Failure> {
+    match format {
+        Format::Litmus | Format::Rmm => Err(Failure::Message {
+            text: format!("{option} does not go with this format"),
+            help: Some(
+                "a compare-and-exchange, or a read that waits, is said by a guess there"
+                    .to_string(),
+            ),
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -315,7 +341,8 @@ impl VerifyAnswer<'_> {
         if let (Some(violation), Some(trace), false) =
             (&violation, self.report.trace(), self.args.no_trace)
         {
-            let table = text::trace(self.report.program, self.report.source, trace, paint);
+            let style = table_style(self.args.locals);
+            let table = trace_table(self.report.program, self.report.source, trace, style);
             let verdict = match self.report.answer.verdict {
                 Verdict::Violated => paint.bad("violated:"),
                 _ => paint.unsure("in the abstraction:"),
@@ -361,24 +388,37 @@ impl VerifyAnswer<'_> {
         }
     }
 
-    /// Saves the trace if there is one and it is wanted.
-    fn save_trace(&self) -> Option<Result<(), Failure>> {
-        let (path, trace) = (self.args.save_trace.as_ref()?, self.report.trace()?);
-        let file = TraceFile {
-            schema: TRACE_SCHEMA.to_string(),
-            tool: env!("CARGO_PKG_VERSION").to_string(),
-            program: self.report.source.name().to_string(),
-            config: TraceConfig {
-                model: self.report.options.semantics.model,
-                atomics: self.report.options.semantics.atomics,
-                fuse: self.report.options.semantics.fuse,
-                fences: self.report.fences.to_vec(),
-            },
-            initial: Initial::new(self.report.program, self.report.source, &trace.initial),
-            steps: Step::all(self.report.program, self.report.source, trace),
-            violation: self.report.violation().map_or(String::new(), |v| v.text),
-        };
-        Some(output::write(path, &json_text(&file)))
+    /// Writes the counterexample if there is one, in all ways that are wanted; what failed.
+    fn save_execution(&self) -> Option<Vec<Failure>> {
+        let (program, source) = (self.report.program, self.report.source);
+        let trace = self.report.trace()?;
+        let initial = Initial::new(program, source, &trace.initial);
+        let steps = Step::all(program, source, trace);
+        let mut written = Vec::new();
+        if let Some(path) = &self.args.dot {
+            written.push(output::write(path, &picture::dot(&initial, &steps)));
+        }
+        if let Some(path) = &self.args.svg {
+            written.push(output::write(path, &picture::svg(&initial, &steps, None)));
+        }
+        if let Some(path) = &self.args.save_trace {
+            let file = TraceFile {
+                schema: TRACE_SCHEMA.to_string(),
+                tool: env!("CARGO_PKG_VERSION").to_string(),
+                program: source.name().to_string(),
+                config: TraceConfig {
+                    model: self.report.options.semantics.model,
+                    atomics: self.report.options.semantics.atomics,
+                    fuse: self.report.options.semantics.fuse,
+                    fences: self.report.fences.to_vec(),
+                },
+                initial,
+                steps,
+                violation: self.report.violation().map_or(String::new(), |v| v.text),
+            };
+            written.push(output::write(path, &json_text(&file)));
+        }
+        Some(written.into_iter().filter_map(Result::err).collect())
     }
 }
 

@@ -1,10 +1,11 @@
 //! Cells as they were written down, read again.
 
+use crate::memory::AbstractionKind;
 use crate::record::{
     Answer, BrokenOutcome, BrokenProgram, Cell, CellRecord, Measured, Mode, Outcome, SCHEMA,
-    Stopped,
+    Stopped, TRACE_SCHEMA,
 };
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 /// A cell and everything that is known about it.
 #[derive(Debug, Clone)]
@@ -99,9 +100,13 @@ impl From<CellRecord> for Entry {
     }
 }
 
-/// Reads what `verify` and `infer` wrote with `--format json`.
+/// Reads what `verify` and `infer` wrote with `--format json`, or a saved trace.
 pub fn read_answers(text: &str) -> Result<(Vec<Entry>, Vec<BrokenProgram>), String> {
-    let all: Vec<Json> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let read: Json = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let all: Vec<Json> = match read["schema"] == TRACE_SCHEMA {
+        true => vec![saved(&read)],
+        false => serde_json::from_value(read).map_err(|error| error.to_string())?,
+    };
     let is_broken = |json: &Json| json["outcome"] == BrokenOutcome::Error.name();
     let (broken, answers): (Vec<Json>, Vec<Json>) = all.into_iter().partition(is_broken);
     let answers = answers.into_iter().map(|json| {
@@ -114,6 +119,39 @@ pub fn read_answers(text: &str) -> Result<(Vec<Entry>, Vec<BrokenProgram>), Stri
         answers.collect::<Result<_, String>>()?,
         broken.map_err(|error| error.to_string())?,
     ))
+}
+
+/// A saved trace as the answer that it came from, as far as it tells.
+fn saved(trace: &Json) -> Json {
+    let config = &trace["config"];
+    json!({
+        "schema": SCHEMA,
+        "tool": trace["tool"],
+        "command": Mode::Verify,
+        "program": trace["program"],
+        "config": {
+            "model": config["model"],
+            "abstraction": AbstractionKind::Exact,
+            "atomics": config["atomics"],
+            "fuse": config["fuse"],
+            "full": false,
+            "deadlock": false,
+            "fences": config["fences"],
+        },
+        "outcome": Outcome::Violated,
+        "violation": { "text": trace["violation"] },
+        "initial": trace["initial"],
+        "trace": trace["steps"],
+        "spurious": false,
+    })
+}
+
+/// What was asked for: FD that is refined, whatever has answered in the end, or an abstraction.
+fn asked(refined: bool, answered: AbstractionKind) -> AbstractionKind {
+    match refined {
+        true => AbstractionKind::Fd,
+        false => answered,
+    }
 }
 
 fn entry(answer: Answer) -> Result<Entry, String> {
@@ -129,16 +167,16 @@ fn entry(answer: Answer) -> Result<Entry, String> {
             program,
             model: answer.config.model,
             mode: Mode::Verify,
-            abstraction: answer.config.abstraction,
-            k: answer.config.k.or(answer.config.bound),
+            abstraction: asked(answer.config.refined, answer.config.abstraction),
+            k: (answer.config.k.or(answer.config.bound)).filter(|_| !answer.config.refined),
             engine: None,
         },
         Answer::Infer(answer) => Cell {
             program,
             model: answer.config.model,
             mode: Mode::Infer,
-            abstraction: answer.config.abstraction,
-            k: answer.config.k,
+            abstraction: asked(answer.config.refined, answer.config.abstraction),
+            k: answer.config.k.filter(|_| !answer.config.refined),
             engine: Some(answer.config.engine),
         },
     };

@@ -13,6 +13,7 @@ named_enum! {
         /// Sequential consistency
         Sc = "sc",
         /// Total store order
+        #[value(alias = "x86")]
         Tso = "tso",
         /// Partial store order
         Pso = "pso",

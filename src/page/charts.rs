@@ -76,12 +76,16 @@ pub fn time_plot(entries: &[&Entry]) -> Plot {
     } else {
         Mode::Verify
     };
-    let figure: Figure = |entry| entry.measured.total_s.map(|seconds| seconds.max(1e-4));
+    // What a limit has ended would have taken longer.
+    let figure: Figure = |entry| {
+        let seconds = entry.measured.total_s.filter(|_| entry.stopped.is_none());
+        seconds.map(|seconds| seconds.max(1e-4))
+    };
     plot("time", entries, mode, true, " s", Mean::Geometric, figure)
 }
 
-/// How many programs FD and PD answer precisely, against k: those that are correct are proved,
-/// the others get the fewest fences. Only programs that both have answered at every k count.
+/// Which part of the programs FD and PD answer precisely, against k: those that are correct are
+/// proved, the others get the fewest fences. At each k, the programs count that both were asked.
 pub fn precision_plot(entries: &[Entry]) -> Plot {
     let mut comparisons = compare(entries);
     for comparison in &mut comparisons {
@@ -89,12 +93,8 @@ pub fn precision_plot(entries: &[Entry]) -> Plot {
         let rows = &mut comparison.rows;
         rows.retain(|(_, sides)| sides.iter().all(answered));
     }
-    let ks: BTreeSet<usize> = comparisons
-        .iter()
-        .flat_map(|comparison| comparison.rows.iter().map(|(k, _)| *k))
-        .collect();
     // Nothing is known without the fewest fences.
-    comparisons.retain(|one| one.optimum.is_some() && one.rows.len() == ks.len());
+    comparisons.retain(|one| one.optimum.is_some() && !one.rows.is_empty());
     let at_k = over_all(&comparisons);
     let series = SIDES.iter().enumerate();
     let series = series.map(|(index, (side, class))| Series {
@@ -103,7 +103,7 @@ pub fn precision_plot(entries: &[Entry]) -> Plot {
         dashed: false,
         points: at_k
             .iter()
-            .map(|at| (at.k, at.precise[index] as f64))
+            .map(|at| (at.k, 100.0 * at.precise[index] as f64 / at.compared as f64))
             .collect(),
     });
     let compared = comparisons.len() as u64;
@@ -114,10 +114,10 @@ pub fn precision_plot(entries: &[Entry]) -> Plot {
     };
     Plot {
         title: "precise answers against k".to_string(),
-        subtitle: format!("a proof, or the fewest fences; of {of}"),
+        subtitle: format!("a proof, or the fewest fences; of those asked at k, {of} in all"),
         x: "k".to_string(),
         log: false,
-        unit: "",
+        unit: " %",
         series: series.collect(),
         faint: Vec::new(),
     }

@@ -61,9 +61,9 @@ pub fn table(sections: &[Section]) -> Markup {
                     }
                 }
                 tbody {
-                    @for (index, section) in sections.iter().enumerate() {
+                    @for section in sections {
                         tr {
-                            th { a href={ "#p" (index) } { (section.name) } }
+                            th { a href={ "#" (section.anchor) } { (section.name) } }
                             @if section.listed.error.is_some() {
                                 td.stopped colspan=(columns.len().max(1)) { "broken" }
                             } @else {
@@ -76,11 +76,11 @@ pub fn table(sections: &[Section]) -> Markup {
             }
         }
         p.legend {
-            span.correct { "correct" } " "
-            span.placed { "fences placed" } " "
-            span.violated { "violated, replayed" } " "
-            span.spurious { "only in the abstraction" } " "
-            span.stopped { "ended at a limit" }
+            span.correct { (sign(CellOutcome::Correct)) "correct" } " "
+            span.placed { (sign(CellOutcome::Placed)) "fences placed" } " "
+            span.violated { (sign(CellOutcome::Violated)) "violated, replayed" } " "
+            span.spurious { (sign(CellOutcome::Spurious)) "only in the abstraction" } " "
+            span.stopped { (sign(CellOutcome::Stopped)) "ended at a limit" }
             " Figures are states, or fences where they were inferred; the bar is the number of \
              states, on a logarithmic scale."
         }
@@ -105,6 +105,18 @@ pub fn class(outcome: CellOutcome) -> &'static str {
         CellOutcome::Spurious | CellOutcome::Inconclusive => "spurious",
         CellOutcome::Stopped => "stopped",
     }
+}
+
+/// The same as a sign, for whoever sees no colours.
+fn sign(outcome: CellOutcome) -> Markup {
+    let sign = match class(outcome) {
+        "correct" => "✓",
+        "placed" => "+",
+        "violated" => "✗",
+        "spurious" => "?",
+        _ => "…",
+    };
+    html! { span.sign aria-hidden="true" { (sign) } }
 }
 
 /// What a program has in a column: nothing if it was not asked that.
@@ -133,6 +145,6 @@ fn cell(section: &Section, wanted: &Column, most: u64) -> Markup {
     let width = 100.0 * states.ln() / (most.max(2) as f64).ln();
     html! {
         td class=(class(entry.cell_outcome())) style=(format!("--w:{width:.0}%"))
-            title=(details.join(", ")) { (figure) }
+            title=(details.join(", ")) { (sign(entry.cell_outcome())) (figure) }
     }
 }

@@ -30,6 +30,8 @@ struct Section<'a> {
     listed: &'a ListedProgram,
     /// Its name on the page.
     name: String,
+    /// Where it stands on the page, as links name it: the same whatever else is there.
+    anchor: String,
     entries: Vec<&'a Entry>,
 }
 
@@ -43,6 +45,7 @@ pub fn render(title: &str, programs: &[ListedProgram], entries: &[Entry]) -> Str
             Section {
                 listed,
                 name: short(&folder, &listed.program),
+                anchor: anchor(&listed.program),
                 entries: own.collect(),
             }
         })
@@ -88,6 +91,19 @@ pub fn render(title: &str, programs: &[ListedProgram], entries: &[Entry]) -> Str
         }
     };
     page.into_string()
+}
+
+/// A name as an anchor.
+fn anchor(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let mut anchor = "p-".to_string();
+    for c in name.chars() {
+        match plain(c) {
+            true => anchor.push(c),
+            false => anchor.push_str(&format!("-{:x}-", u32::from(c))),
+        }
+    }
+    anchor.replace("-2f-", "--")
 }
 
 fn overview(programs: &[ListedProgram], entries: &[Entry]) -> String {

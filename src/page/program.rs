@@ -19,6 +19,8 @@ use std::collections::BTreeSet;
 /// A version of the source to look at.
 struct Version {
     label: String,
+    /// What executions name it by: nothing for the text as it stands.
+    key: String,
     lines: Markup,
     /// The fences in words.
     fences: Vec<String>,
@@ -29,8 +31,11 @@ pub fn section(index: usize, section: &Section) -> Markup {
     let entries = &section.entries;
     let plots = charts::plots_of(entries);
     html! {
-        details.program #{ "p" (index) } open[index == 0] {
-            summary { h3 { (section.name) } " " (badges(entries)) }
+        details.program #(section.anchor) open[index == 0] {
+            summary {
+                h3 { (section.name) } " " (badges(entries))
+                @if section.listed.error.is_some() { span.badge.stopped { "broken" } }
+            }
             @if let Some(error) = &section.listed.error {
                 pre.error { (error) }
             } @else {
@@ -41,7 +46,7 @@ pub fn section(index: usize, section: &Section) -> Markup {
                     @if let Some(text) = &section.listed.source {
                         (source(index, &versions(&section.name, text, entries)))
                     }
-                    (timeline::widget(entries))
+                    (timeline::widget(entries, &section.anchor))
                 }
             }
         }
@@ -115,10 +120,20 @@ fn versions(name: &str, text: &str, entries: &[&Entry]) -> Vec<Version> {
         .collect();
     versions.push(Version {
         label: "as it stands".to_string(),
+        key: String::new(),
         lines: lines(text, text),
         fences: Vec::new(),
     });
     versions
+}
+
+/// What the text with a placement is named by.
+pub fn key(model: &str, placement: &Placement) -> String {
+    let fences = placement.fences.iter();
+    let fences =
+        fences.map(|fence| format!("{}:{}:{}", fence.line(), fence.column, fence.position));
+    let fences: Vec<String> = fences.collect();
+    format!("{model} {}", fences.join(" "))
 }
 
 /// Where the fences of a placement stand.
@@ -170,6 +185,7 @@ fn version(
     });
     Version {
         label: format!("{model}: {}{optimal}", short.join(", ")),
+        key: key(model, placement),
         lines: lines(source.text(), &text),
         fences: words.collect(),
     }
@@ -214,7 +230,7 @@ fn source(index: usize, versions: &[Version]) -> Markup {
                 }
             }
             @for (number, version) in versions.iter().enumerate() {
-                div.version data-version=(number) hidden[number != 0] {
+                div.version data-version=(number) data-key=(version.key) hidden[number != 0] {
                     div.code { (version.lines) }
                     @if !version.fences.is_empty() {
                         ul {

@@ -168,6 +168,14 @@ const timeline = (widget) => {
     markSource(state);
   };
 
+  // The text beside is the one that the execution belongs to.
+  const follow = () => {
+    if (!source) return;
+    const wanted = [...source.querySelectorAll(".version")].find((version) => version.dataset.key === trace.version);
+    const choice = wanted && source.querySelector(`.versions input[value="${wanted.dataset.version}"]`);
+    if (choice && !choice.checked) choice.click();
+  };
+
   const choose = () => {
     trace = data.traces[Number(select.value)];
     all = states(trace);
@@ -182,6 +190,8 @@ const timeline = (widget) => {
       table.append(row);
     });
     steps.replaceChildren(table);
+    for (const picture of widget.querySelectorAll(".picture")) picture.hidden = picture.dataset.trace !== select.value;
+    follow();
     move(0);
   };
 
@@ -189,7 +199,8 @@ const timeline = (widget) => {
   widget.show = show;
   widget.keys = { ArrowLeft: () => current - 1, ArrowRight: () => current + 1, Home: () => 0, End: () => all.length - 1 };
   widget.move = move;
-  widget.append(controls, what, cards, steps, make("p", "hint", "← and → step, Home and End go to the ends"));
+  const pictures = widget.querySelectorAll(".picture");
+  widget.append(controls, what, cards, steps, ...pictures, make("p", "hint", "← and → step, Home and End go to the ends"));
   choose();
 };
 
@@ -227,7 +238,9 @@ addEventListener("keydown", (event) => {
   const typing = event.target.matches("input, select, textarea");
   if (!active || typing || event.altKey || event.ctrlKey || event.metaKey) return;
   const to = active.keys[event.key];
-  if (!to) return;
+  // The ends of the page are for whoever is not in the widget.
+  const ends = event.key === "Home" || event.key === "End";
+  if (!to || (ends && !active.contains(document.activeElement))) return;
   event.preventDefault();
   active.move(to());
 });

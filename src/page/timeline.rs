@@ -1,7 +1,9 @@
 //! Counterexamples to step through.
 
+use super::program::key;
 use crate::experiment::{CellOutcome, Entry};
 use crate::record::{Initial, Outcome, Step};
+use crate::report::picture::svg;
 use indexmap::IndexSet;
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value as Json, json};
@@ -14,12 +16,14 @@ struct Counterexample<'a> {
     label: String,
     /// What is wrong at its end.
     end: String,
+    /// The text that it is an execution of.
+    version: String,
     initial: &'a Initial,
     steps: &'a [Step],
 }
 
 /// The widget with every counterexample of a program, each once; nothing without one.
-pub fn widget(entries: &[&Entry]) -> Markup {
+pub fn widget(entries: &[&Entry], anchor: &str) -> Markup {
     let mut all: Vec<Counterexample> = Vec::new();
     for entry in entries {
         for new in counterexamples(entry) {
@@ -49,6 +53,15 @@ pub fn widget(entries: &[&Entry]) -> Markup {
                 }
             }
             script type="application/json" { (embedded(&data)) }
+            @for (index, counterexample) in all.iter().enumerate() {
+                details.picture data-trace=(index) hidden[index != 0] {
+                    summary { "picture" }
+                    div.scroll {
+                        @let name = format!("{anchor}-{index}");
+                        (PreEscaped(svg(counterexample.initial, counterexample.steps, Some(&name))))
+                    }
+                }
+            }
         }
     }
 }
@@ -83,6 +96,7 @@ fn counterexamples(entry: &Entry) -> Vec<Counterexample<'_>> {
             rank: if real { 0 } else { 2 },
             label,
             end,
+            version: String::new(),
             initial,
             steps,
         });
@@ -105,6 +119,9 @@ fn counterexamples(entry: &Entry) -> Vec<Counterexample<'_>> {
                     _ => "here it goes wrong",
                 }
                 .to_string(),
+                version: answer
+                    .placement()
+                    .map_or(String::new(), |placement| key(&model, placement)),
                 initial,
                 steps,
             });
@@ -118,6 +135,7 @@ fn counterexamples(entry: &Entry) -> Vec<Counterexample<'_>> {
 fn trace(counterexample: &Counterexample) -> Json {
     let Counterexample {
         end,
+        version,
         initial,
         steps,
         ..
@@ -142,6 +160,7 @@ fn trace(counterexample: &Counterexample) -> Json {
     let memory = places.iter().map(|&place| initial.memory.get(place));
     json!({
         "end": end,
+        "version": version,
         "places": places,
         "initial": {
             "memory": memory.collect::<Vec<_>>(),

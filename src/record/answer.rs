@@ -164,6 +164,9 @@ pub struct VerifyConfig {
     /// The k that the answer rests on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<usize>,
+    /// Whether the abstraction was found by the tool, and not asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refined: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<usize>,
     pub atomics: Atomics,
@@ -314,6 +317,9 @@ pub struct InferConfig {
     pub abstraction: AbstractionKind,
     /// The k that the answer rests on.
     pub k: Option<usize>,
+    /// Whether the abstraction was found by the tool, and not asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refined: bool,
     pub engine: EngineKind,
     /// Whether the whole state space was labelled, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]

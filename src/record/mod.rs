@@ -23,4 +23,4 @@ pub use certificate::{
 pub use check::{CheckAnswer, CheckOutcome, Claim, CorrectnessClaim, PriceList, ProofBasis};
 pub use manifest::{ListedProgram, MANIFEST_SCHEMA, Manifest};
 pub(crate) use trace::locals;
-pub use trace::{Initial, Spin, Step, TRACE_SCHEMA, TraceConfig, TraceFile};
+pub use trace::{Initial, Spin, Step, StepKind, TRACE_SCHEMA, TraceConfig, TraceFile};

@@ -3,6 +3,7 @@
 use crate::describe;
 use crate::memory::step::{At, Config, Effect};
 use crate::memory::{Atomics, Buffers, Model};
+use crate::names::named_enum;
 use crate::program::{Process, Program, Value};
 use crate::source::Source;
 use crate::space::{self, Snapshot, Trace, TraceStep};
@@ -45,6 +46,21 @@ pub struct Initial {
     pub at: BTreeMap<String, u32>,
 }
 
+named_enum! {
+    /// What a step does.
+    pub enum StepKind: "kind of step" {
+        /// A pending store reaches memory.
+        Flush = "flush",
+        Store = "store",
+        Load = "load",
+        /// Something is read and written.
+        Update = "update",
+        Local = "local",
+        Fence = "fence",
+        Atomic = "atomic",
+    }
+}
+
 /// One step of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
@@ -57,6 +73,9 @@ pub struct Step {
     pub column: Option<u32>,
     pub step: String,
     pub flush: bool,
+    /// What kind of step it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<StepKind>,
     /// The place that is read, written or flushed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
@@ -141,6 +160,15 @@ impl Step {
             column: location.map(|it| it.at.column),
             step: describe::step(program, source, process, &taken.step),
             flush: matches!(taken.step.effect, Effect::Flush(_)),
+            kind: Some(match taken.step.effect {
+                Effect::Flush(_) => StepKind::Flush,
+                Effect::Store(..) => StepKind::Store,
+                Effect::Load(..) => StepKind::Load,
+                Effect::Update(..) => StepKind::Update,
+                Effect::Local(_) => StepKind::Local,
+                Effect::Fence => StepKind::Fence,
+                Effect::Atomic => StepKind::Atomic,
+            }),
             place: place.map(|place| program.places[place.index()].name.clone()),
             value,
             locals: locals(process, config),

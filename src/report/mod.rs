@@ -2,9 +2,11 @@
 
 pub mod infer;
 pub mod patch;
+pub mod picture;
 pub mod sarif;
 pub mod target;
 pub mod text;
+pub mod trace;
 pub mod verify;
 
 use crate::diagnostic::Diagnostic;

@@ -4,7 +4,7 @@ use crate::describe;
 use crate::memory::step::At;
 use crate::program::Program;
 use crate::source::Source;
-use crate::space::{Snapshot, Spin, Trace};
+use crate::space::Spin;
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
@@ -31,6 +31,18 @@ impl Paint {
         self.styled(Style::new().dimmed(), text)
     }
 
+    /// What stands out.
+    pub fn strong(self, text: &str) -> String {
+        self.styled(Style::new().bold(), text)
+    }
+
+    /// The name of a process in its colour.
+    pub fn process(self, index: usize, text: &str) -> String {
+        use AnsiColor::{Blue, Cyan, Green, Magenta, Red, Yellow};
+        let colors = [Cyan, Magenta, Yellow, Green, Blue, Red];
+        self.styled(colors[index % colors.len()].on_default(), text)
+    }
+
     fn styled(self, style: Style, text: &str) -> String {
         match self.color {
             true => format!("{style}{text}{style:#}"),
@@ -41,43 +53,6 @@ impl Paint {
 
 /// What an answer about robustness says, and what it does not.
 pub const ROBUSTNESS: &str = "states without pending stores were compared with those of SC; properties were not looked at, and trace robustness is a stronger notion";
-
-/// A trace as a table: one line a step, with memory and pending stores after it.
-pub fn trace(program: &Program, source: &Source, trace: &Trace, paint: Paint) -> String {
-    let mut rows = vec![[
-        "step".to_string(),
-        "process".to_string(),
-        "line".to_string(),
-        "statement".to_string(),
-        "memory".to_string(),
-        "buffers".to_string(),
-    ]];
-    let state = |state: &Snapshot| (describe::memory(program, state), pending(program, state));
-    let (memory, buffers) = state(&trace.initial);
-    let start = "(start)".to_string();
-    rows.push([
-        "0".to_string(),
-        String::new(),
-        String::new(),
-        start,
-        memory,
-        buffers,
-    ]);
-    for (index, taken) in trace.steps.iter().enumerate() {
-        let process = program.process(taken.process);
-        let location = describe::step_location(source, process, &taken.step);
-        let (memory, buffers) = state(&taken.after);
-        rows.push([
-            (index + 1).to_string(),
-            process.name.clone(),
-            location.map_or(String::new(), |it| it.line()),
-            describe::step(program, source, process, &taken.step),
-            memory,
-            buffers,
-        ]);
-    }
-    table(&rows, &[true, false, true, false, false, false], paint)
-}
 
 /// What processes do for ever behind a trace that ends stuck, a line a step.
 pub fn spins(program: &Program, source: &Source, spins: &[Spin]) -> String {
@@ -115,20 +90,6 @@ pub fn spins(program: &Program, source: &Source, spins: &[Spin]) -> String {
         }
     }
     out
-}
-
-/// The pending stores of every process that has some.
-fn pending(program: &Program, state: &Snapshot) -> String {
-    let processes = program.processes.iter().zip(&state.configs);
-    let pending = processes.filter(|(_, config)| !config.buffers.is_empty());
-    let words = pending.map(|(process, config)| {
-        format!(
-            "{}: {}",
-            process.name,
-            describe::buffers(program, &config.buffers)
-        )
-    });
-    words.collect::<Vec<_>>().join("  ")
 }
 
 /// A line of a text that something was added to: its number in the original unless it is new,

@@ -11,7 +11,7 @@ use crate::record::{
 };
 use crate::source::Source;
 use crate::space::{Spin, Standstill, Trace};
-use crate::verify::{Answer, Attempt, Inconclusive, Verdict, VerifyOptions};
+use crate::verify::{Answer, Attempt, Inconclusive, Strategy, Verdict, VerifyOptions};
 
 /// An answer and what it was asked about.
 #[derive(Debug)]
@@ -66,7 +66,12 @@ impl VerifyReport<'_> {
         let found = self.answer.counterexample()?;
         let (text, span) = match &found.trace {
             Some(trace) => {
-                describe::violation(self.program, self.source, found.violation, trace.last())
+                let last = trace.last();
+                let (text, span) =
+                    describe::violation(self.program, self.source, found.violation, last);
+                let seen = describe::seen_by_failure(self.program, trace);
+                let seen = seen.map_or(String::new(), |seen| format!(" with {seen}"));
+                (format!("{text}{seen}"), span)
             }
             None => (
                 "a violation was found; the search for its trace was interrupted".to_string(),
@@ -139,6 +144,8 @@ impl VerifyReport<'_> {
                 abstraction: self.answer.abstraction.kind(),
                 k: self.answer.abstraction.k(),
                 bound: self.answer.abstraction.bound(),
+                refined: self.options.strategy != Strategy::Fixed
+                    && !semantics.abstraction.is_logs(),
                 atomics: semantics.atomics,
                 fuse: semantics.fuse,
                 full: self.options.full,

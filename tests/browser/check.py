@@ -139,9 +139,12 @@ def check(browser):
     expect("it has a heat table", browser.js("document.querySelectorAll('.heat tbody td[style]').length"), lambda n: n > 12)
     expect("it has plots", browser.js("document.querySelectorAll('svg.plot path').length"), lambda n: n > 4)
 
-    expect("FD and PD are compared on the same programs", browser.js("document.querySelector('svg.plot .sub').textContent"), lambda text: "of 2 programs" in text)
+    expect("FD and PD are compared on the same programs", browser.js("document.querySelector('svg.plot .sub').textContent"), lambda text: "2 programs in all" in text)
 
     # The first program is open, and its counterexample follows the keys.
+    expect("the text is that of the execution", browser.js(MARKED), [])
+    expect("there is a picture of it", browser.js("document.querySelectorAll('.program[open] .picture:not([hidden]) svg path.late, .program[open] .picture:not([hidden]) svg path.never').length"), lambda n: n > 0)
+    expect("cells have signs", browser.js("document.querySelectorAll('.heat tbody td .sign').length"), lambda n: n > 12)
     expect("it begins at the start", browser.js(STEP), lambda text: text.startswith("step 0 of "))
     last = int(browser.js(STEP).split()[-1])
     browser.key("ArrowRight")
@@ -152,6 +155,9 @@ def check(browser):
     browser.key("ArrowLeft")
     expect("← steps back", browser.js(STEP), f"step 1 of {last}")
     browser.picture("light.png")
+    browser.key("End")
+    expect("End is for the page outside of the widget", browser.js(STEP), f"step 1 of {last}")
+    browser.js("document.querySelector('.program[open] .timeline').focus()")
     browser.key("End")
     expect("End goes to the end", browser.js(STEP), f"step {last} of {last}")
     expect("the end says what is wrong", browser.js("document.querySelector('.program[open] .wrong') !== null"), True)
@@ -175,17 +181,17 @@ def check(browser):
 
     # A cell leads to its program.
     browser.js("document.querySelectorAll('.heat tbody a')[1].click()")
-    expect("a link opens its program", browser.js("document.getElementById('p1').open"), True)
-    browser.js("document.getElementById('p1').open = false; scrollTo(0, 0)")
+    expect("a link opens its program", browser.js("document.querySelectorAll('.program')[1].open"), True)
+    browser.js("document.querySelectorAll('.program')[1].open = false; scrollTo(0, 0)")
 
     # A step that does not tell memory, and a process with a name that objects inherit.
-    browser.js("document.getElementById('p0').open = false; document.getElementById('p3').open = true")
+    browser.js("document.querySelectorAll('.program')[0].open = false; document.querySelectorAll('.program')[3].open = true")
     # A program that is opened is told so in a task of its own, which builds the timeline.
-    browser.js("new Promise(done => { const look = () => document.querySelector('#p3 .cards') ? done() : setTimeout(look, 10); look(); })")
+    browser.js("new Promise(done => { const look = () => document.querySelectorAll('.program')[3].querySelector('.cards') ? done() : setTimeout(look, 10); look(); })")
     browser.key("ArrowRight")
     expect("what a step does not tell is unknown", browser.js(CARDS), lambda text: "x = ?" in text)
     expect("a process can be called constructor", browser.js(CARDS), lambda text: "constructor" in text)
-    browser.js("document.getElementById('p3').open = false; document.getElementById('p0').open = true")
+    browser.js("document.querySelectorAll('.program')[3].open = false; document.querySelectorAll('.program')[0].open = true")
 
     # Light and dark, by the system and by the button.
     light = browser.js(GROUND)

@@ -41,7 +41,7 @@ fn costs_are_bounded() {
         ("{\"1:1\": 1}", "no fence can be typed", "costs.json:1:9"),
         (
             "{\"x\": 12}",
-            "'x' is not LINE:COL, LINE:COL:before or LINE:COL:after",
+            "'x' is not [FILE:]LINE:COL, [FILE:]LINE:COL:before or [FILE:]LINE:COL:after",
             "costs.json:1:7",
         ),
         (

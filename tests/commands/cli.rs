@@ -76,11 +76,11 @@ fn fence_positions_that_do_not_exist() {
         ),
         (
             "19",
-            "'19' is not LINE:COL, LINE:COL:before or LINE:COL:after",
+            "'19' is not [FILE:]LINE:COL, [FILE:]LINE:COL:before or [FILE:]LINE:COL:after",
         ),
-        ("19:9:inside", "is not LINE:COL"),
-        ("99999999999:1", "is not LINE:COL"),
-        ("-1:1", "is not LINE:COL"),
+        ("19:9:inside", "is not [FILE:]LINE:COL"),
+        ("99999999999:1", "is not [FILE:]LINE:COL"),
+        ("-1:1", "is not [FILE:]LINE:COL"),
     ];
     for (place, expected) in cases {
         let ran = verify(&peterson(), "tso", 2, &[&format!("--fence={place}")]);

@@ -1,5 +1,6 @@
 //! The program as a person runs it.
 
+mod assembly;
 mod binary;
 mod bounds;
 mod certificates;
@@ -11,6 +12,7 @@ mod hints;
 mod import;
 #[cfg(target_os = "linux")]
 mod memory;
+mod reading;
 mod report;
 mod robust;
 mod robustness;

@@ -34,7 +34,7 @@ fn a_page_of_single_answers() {
         !page.contains("src=") && !page.contains("@import"),
         "nothing is fetched"
     );
-    assert_eq!(page.matches("<details").count(), 1);
+    assert_eq!(page.matches("<details class=\"program\"").count(), 1);
     assert_eq!(
         page.matches("data-version=").count(),
         5,

@@ -285,7 +285,7 @@ fn what_does_not_go_together() {
         ),
         (
             &["sweep", "tests/browser"],
-            "no .fen, .litmus or .rmm files in 'tests/browser'",
+            "no .c, .fen, .litmus or .rmm files in 'tests/browser'",
         ),
         (
             &["compare", &sb, "--k", "auto"],

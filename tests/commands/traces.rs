@@ -306,7 +306,7 @@ fn files_that_are_no_traces() {
     check("no fence can be typed at 1:1", |trace| {
         trace["config"]["fences"] = json!(["1:1"]);
     });
-    check("is not LINE:COL", |trace| {
+    check("is not [FILE:]LINE:COL", |trace| {
         trace["config"]["fences"] = json!(["x"])
     });
     check("not a trace", |trace| trace["steps"] = json!(5));

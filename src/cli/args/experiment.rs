@@ -27,6 +27,7 @@ pub struct Sweep {
         value_delimiter = ',',
         default_value = "pso",
         value_name = "MODEL",
+        ignore_case = true,
         value_parser = one_of(RELAXED)
     )]
     pub model: Vec<Model>,
@@ -61,6 +62,7 @@ pub struct Compare {
         value_delimiter = ',',
         default_value = "pso",
         value_name = "MODEL",
+        ignore_case = true,
         value_parser = one_of(RELAXED)
     )]
     pub model: Vec<Model>,
@@ -90,7 +92,8 @@ pub struct CellArgs<F: ValueEnum + Send + Sync + 'static> {
 
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Folders written by `sweep` or `compare`, and JSON written by `verify` and `infer`
+    /// Folders written by `sweep` or `compare`, JSON written by `verify` and `infer`, and saved
+    /// traces
     #[arg(required = true)]
     pub results: Vec<PathBuf>,
     /// The page to write

@@ -21,7 +21,8 @@ pub struct Litmus {
         long,
         value_delimiter = ',',
         default_value = "sc,tso,pso",
-        value_name = "MODEL"
+        value_name = "MODEL",
+        ignore_case = true
     )]
     pub model: Vec<Model>,
     /// Show the final states, too
@@ -43,7 +44,7 @@ pub struct Convert {
     #[arg(long, value_name = "LANGUAGE", default_value = "fen")]
     pub to: TargetName,
     /// The memory model that a Promela program describes
-    #[arg(long, value_name = "MODEL", default_value = "tso")]
+    #[arg(long, value_name = "MODEL", default_value = "tso", ignore_case = true)]
     pub model: Model,
     /// Longest store buffer of a Promela program
     #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=64))]

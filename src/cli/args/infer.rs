@@ -1,6 +1,7 @@
 //! The arguments of `infer`.
 
 use super::{AnswerFormat, BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
+use crate::c::Repair;
 use crate::infer::{
     AllowedGaps, EngineKind, MOST_KIND_COST, MOST_NODES, Paths, PdMerge, PdPrevent, Prices,
 };
@@ -22,6 +23,7 @@ pub struct Infer {
         value_delimiter = ',',
         default_value = "tso,pso",
         value_name = "MODEL",
+        ignore_case = true,
         value_parser = one_of(RELAXED)
     )]
     pub model: Vec<Model>,
@@ -59,6 +61,9 @@ pub struct Infer {
     /// Show for each fence the execution that comes back without it
     #[arg(long)]
     pub why: bool,
+    /// Show what becomes of locals in executions, and every local step
+    #[arg(long)]
+    pub locals: bool,
     /// Say which fences of the program's text can be removed
     #[arg(long)]
     pub prune: bool,
@@ -95,6 +100,10 @@ pub struct Infer {
     /// Give up when formulas have this many nodes (engines points and ordering)
     #[arg(long, value_name = "N", default_value_t = MOST_NODES)]
     pub max_formula_nodes: usize,
+    /// What may be changed in a C program: the places of fences, the memory orders of atomic
+    /// stores, or both
+    #[arg(long, value_name = "WHAT", default_value = "fences")]
+    pub repair: Repair,
     /// Write the program with its fences to a file; with several models, to one for each, whose
     /// name has the model before its ending. Where fences go into several files of a C program,
     /// name a folder

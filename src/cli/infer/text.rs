@@ -1,12 +1,15 @@
 //! What `infer` says to people.
 
 use super::InferAnswer;
+use crate::c::Repair;
+use crate::cli::streams::table_style;
 use crate::describe;
 use crate::infer::{AllowedGaps, Bounds, Conclusion, EngineKind, Optimality, Placement};
 use crate::program::FenceKind;
 use crate::report::about_atomics;
 use crate::report::target;
 use crate::report::text::{self, Paint};
+use crate::report::trace::trace as trace_table;
 use crate::verify::Verdict;
 use crate::words::count;
 use std::fmt::Write;
@@ -68,7 +71,7 @@ impl InferAnswer<'_> {
                 out.push_str(&self.assumption());
             }
             Conclusion::Placed(placed) => {
-                let fences = count(placed.best.fences.len() as u64, "fence");
+                let fences = count(placed.best.fences.len() as u64, self.noun());
                 let verb = if placed.best.fences.len() == 1 {
                     "makes"
                 } else {
@@ -78,7 +81,7 @@ impl InferAnswer<'_> {
                 let optimality = self.optimality().unwrap_or_default();
                 let _ = writeln!(out, "{placed_word} ({optimality})\n");
                 out.push_str(&self.excerpt(&placed.best, paint));
-                out.push_str(&self.why(&placed.best, paint));
+                out.push_str(&self.why(&placed.best));
                 out.push_str(&self.targets(&placed.best));
                 if self.args.all.is_some() {
                     out.push_str(&self.all_text(&placed.all, placed.more));
@@ -120,8 +123,17 @@ impl InferAnswer<'_> {
     fn between(&self, bounds: &Bounds) -> String {
         let (lower, upper) = (bounds.lower, bounds.best.cost);
         match self.args.cost == "uniform" {
-            true => format!("at least {lower}, at most {}", count(upper, "fence")),
+            true => format!("at least {lower}, at most {}", count(upper, self.noun())),
             false => format!("a cost of at least {lower}, at most {upper}"),
+        }
+    }
+
+    /// What the program is mended by.
+    fn noun(&self) -> &'static str {
+        match self.args.repair {
+            Repair::Fences => "fence",
+            Repair::Orders => "memory order",
+            Repair::Any => "change",
         }
     }
 
@@ -140,7 +152,7 @@ impl InferAnswer<'_> {
         let _ = writeln!(out, "{}: {reason}\n", paint.bad(word));
         if let Some((program, violation, trace)) = self.execution() {
             let (what, _) = describe::violation(&program, self.source, violation, trace.last());
-            let table = text::trace(&program, self.source, trace, paint);
+            let table = trace_table(&program, self.source, trace, table_style(self.args.locals));
             let _ = writeln!(out, "{table}  {} {what}\n", paint.bad("violated:"));
         }
     }
@@ -260,7 +272,7 @@ impl InferAnswer<'_> {
     }
 
     /// What happens without each fence.
-    fn why(&self, placement: &Placement, paint: Paint) -> String {
+    fn why(&self, placement: &Placement) -> String {
         let mut out = String::new();
         for (point, why) in placement.fences.iter().zip(&placement.why) {
             let mut fewer = placement.fences.clone();
@@ -275,9 +287,11 @@ impl InferAnswer<'_> {
                 (_, Some(violation)) => format!("in the abstraction, {violation}"),
                 (_, None) => "nothing was found in time".to_string(),
             };
-            let _ = writeln!(out, "  without the fence {}: {what}", self.place(*point));
+            let noun = self.noun();
+            let _ = writeln!(out, "  without the {noun} {}: {what}", self.place(*point));
             if let (true, Some((_, trace))) = (self.args.why, &why.counterexample) {
-                let table = text::trace(&program, self.source, trace, paint);
+                let style = table_style(self.args.locals);
+                let table = trace_table(&program, self.source, trace, style);
                 let _ = writeln!(out, "\n{table}");
             }
         }

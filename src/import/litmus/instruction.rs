@@ -52,14 +52,41 @@ pub enum Operation {
         register: String,
     },
     Compare(Operand, Operand),
+    /// Compares a register with 0.
+    Test(String),
     Jump {
-        /// The zero flag that it needs, if it needs one.
-        when: Option<bool>,
+        /// What it depends on, if it depends on something.
+        when: Option<When>,
         label: String,
         at: Span,
     },
+    /// The process ends.
+    Return,
 }
 
+/// What a jump depends on: what was compared last, and whether that must be so or not.
+#[derive(Clone, Copy)]
+pub enum When {
+    Equal(bool),
+    /// As numbers with a sign.
+    Less(bool),
+    LessOrEqual(bool),
+}
+
+impl When {
+    /// The flags that it looks at.
+    pub fn flags(self) -> &'static [&'static str] {
+        match self {
+            When::Equal(_) => &[ZERO],
+            When::Less(_) => &[LESS],
+            When::LessOrEqual(_) => &[ZERO, LESS],
+        }
+    }
+}
+
+/// Whether the first of two numbers that were compared was less than the second, or a result was
+/// negative.
+pub const LESS: &str = "LF";
 /// The zero flag, a value on its way, and the success of a compare-and-exchange.
 pub const ZERO: &str = "ZF";
 pub const SCRATCH: &str = "tmp";
@@ -73,14 +100,15 @@ pub fn read(text: &str, cell: Span, code: &mut Code) -> Read<()> {
         return Ok(());
     }
     let mut label = None;
-    if cursor.at_word() && cursor.peek(1).text == ":" {
-        let name = cursor.bump();
+    let dot = usize::from(cursor.at("."));
+    if cursor.peek(dot + 1).text == ":" {
+        let (name, at) = self::label(&mut cursor)?;
         cursor.bump();
-        label = Some((name.text.to_string(), cursor.since(name.span)));
-        let place = (name.span, code.instructions.len());
-        if let Some((first, _)) = code.labels.insert(name.text.to_string(), place) {
-            let message = format!("duplicate label '{}'", name.text);
-            let error = Diagnostic::error(name.span, message);
+        label = Some((name.clone(), cursor.since(at)));
+        let place = (at, code.instructions.len());
+        if let Some((first, _)) = code.labels.insert(name.clone(), place) {
+            let message = format!("duplicate label '{name}'");
+            let error = Diagnostic::error(at, message);
             return Err(Box::new(error.related(first, "first placed here")));
         }
     }
@@ -104,6 +132,14 @@ pub fn read(text: &str, cell: Span, code: &mut Code) -> Read<()> {
     Ok(())
 }
 
+/// The name of a label; compilers begin theirs with a dot.
+fn label(cursor: &mut Cursor) -> Read<(String, Span)> {
+    let first = cursor.token().span;
+    let dot = if cursor.eat(".") { "." } else { "" };
+    let name = cursor.word("a label")?.text;
+    Ok((format!("{dot}{name}"), cursor.since(first)))
+}
+
 fn operation(cursor: &mut Cursor, arch: Arch) -> Read<Operation> {
     let locked = cursor.token().text.eq_ignore_ascii_case("lock");
     if locked {
@@ -117,17 +153,20 @@ fn operation(cursor: &mut Cursor, arch: Arch) -> Read<Operation> {
     };
     let jump = match word.as_str() {
         "JMP" => Some(None),
-        "JE" | "JZ" => Some(Some(true)),
-        "JNE" | "JNZ" => Some(Some(false)),
+        "JE" | "JZ" => Some(Some(When::Equal(true))),
+        "JNE" | "JNZ" => Some(Some(When::Equal(false))),
+        "JL" | "JNGE" | "JS" => Some(Some(When::Less(true))),
+        "JGE" | "JNL" | "JNS" => Some(Some(When::Less(false))),
+        "JLE" | "JNG" => Some(Some(When::LessOrEqual(true))),
+        "JG" | "JNLE" => Some(Some(When::LessOrEqual(false))),
         _ => None,
     };
     if let Some(when) = jump.filter(|_| !locked) {
-        let label = cursor.word("a label")?;
-        return Ok(Operation::Jump {
-            when,
-            label: label.text.to_string(),
-            at: label.span,
-        });
+        let (label, at) = label(cursor)?;
+        return Ok(Operation::Jump { when, label, at });
+    }
+    if word == "RET" && !locked {
+        return Ok(Operation::Return);
     }
     let fence = match word.as_str() {
         "MFENCE" => Some(Some(FenceKind::Full)),
@@ -152,8 +191,8 @@ fn operation(cursor: &mut Cursor, arch: Arch) -> Read<Operation> {
 }
 
 /// The instructions that may carry a suffix for their width.
-const SUFFIXED: [&str; 9] = [
-    "MOV", "XCHG", "XADD", "CMPXCHG", "INC", "DEC", "ADD", "SUB", "CMP",
+const SUFFIXED: [&str; 10] = [
+    "MOV", "XCHG", "XADD", "CMPXCHG", "INC", "DEC", "ADD", "SUB", "CMP", "TEST",
 ];
 
 fn usage(word: &str) -> &'static str {
@@ -163,13 +202,14 @@ fn usage(word: &str) -> &'static str {
         "XADD" => "it is read as `LOCK XADD [x],EAX`",
         "CMPXCHG" => "it is read as `LOCK CMPXCHG [x],EBX`",
         "CMP" => "it compares a register or location with a register or number",
+        "TEST" => "it is read as `TEST EAX,EAX`, which compares a register with 0",
         _ => "it changes a register or location; LOCK needs a location",
     }
 }
 
 fn unknown(word: &str, span: Span) -> Box<Diagnostic> {
     let message = format!("unknown instruction '{}'", shortened(word));
-    let help = "MOV, MFENCE, SFENCE, LFENCE, XCHG, LOCK XADD, LOCK CMPXCHG, INC, DEC, ADD, SUB, CMP, JE, JNE and JMP can be read";
+    let help = "MOV, MFENCE, SFENCE, LFENCE, XCHG, LOCK XADD, LOCK CMPXCHG, INC, DEC, ADD, SUB, CMP, TEST, RET, JMP and jumps on equality or on numbers with a sign (JE, JNE, JL, JLE, JG, JGE, JS, JNS) can be read";
     hinted(span, message, help)
 }
 
@@ -212,6 +252,10 @@ fn combine(word: &str, operands: Vec<Operand>, locked: bool) -> Option<Operation
         ("MOV", to, Some(from)) => Some(Operation::Move(to, from)),
         ("CMP", Location(_), Some(Location(_))) | ("CMP", Immediate(_), _) => None,
         ("CMP", left, Some(right)) => Some(Operation::Compare(left, right)),
+        ("TEST", Register(one), Some(other)) => match other {
+            Register(other) if other == one => Some(Operation::Test(one)),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -263,10 +307,12 @@ impl Code {
                 registers.extend([register.clone(), self.arch.accumulator()]);
                 locations.push(location.clone());
             }
+            Operation::Test(register) => registers.push(register.clone()),
             Operation::Jump { when, .. } => {
-                registers.extend(when.map(|_| ZERO.to_string()));
+                let flags = when.iter().flat_map(|when| when.flags());
+                registers.extend(flags.map(|flag| flag.to_string()));
             }
-            Operation::Fence(_) => {}
+            Operation::Fence(_) | Operation::Return => {}
         }
         self.registers.extend(registers);
         for location in locations {

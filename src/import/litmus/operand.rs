@@ -103,6 +103,14 @@ fn operand(cursor: &mut Cursor, arch: Arch) -> Read<(Operand, Style)> {
         false => Style::Either,
     };
     let word = cursor.token();
+    // Where compilers put what is shared: `x(%rip)`.
+    let address = [1, 2, 3, 4].map(|ahead| cursor.peek(ahead).text);
+    if word.kind == TokenKind::Word && style == Style::Either && address == ["(", "%", "rip", ")"] {
+        for _ in 0..5 {
+            cursor.bump();
+        }
+        return Ok((Operand::Location(word.text.to_string()), Style::Att));
+    }
     match arch.register(word.text) {
         Some(register) => {
             cursor.bump();

@@ -63,7 +63,13 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Read<Sections> {
     };
     let closing = opening + length;
     let initial = initial_state(&text[..closing], opening + 1, arch, diagnostics);
-    let (processes, rows, end) = table(&text, closing + 1, diagnostics)?;
+    // Other tools write `};`.
+    let rest = text[closing + 1..].trim_start();
+    let code = match rest.strip_prefix(';') {
+        Some(rest) => text.len() - rest.len(),
+        None => closing + 1,
+    };
+    let (processes, rows, end) = table(&text, code, diagnostics)?;
     let mut sections = Sections {
         name,
         arch,
@@ -341,6 +347,7 @@ fn questions(cursor: &mut Cursor, arch: Arch, sections: &mut Sections) -> Read<(
         let last = cursor.bump().text;
         sections.condition = condition::read(cursor, &register)?;
         sections.claim = cursor.since(first);
+        cursor.eat(";");
         if last == "final" && cursor.eat("with") {
             while !cursor.at_end() {
                 cursor.bump();

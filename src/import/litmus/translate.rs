@@ -1,6 +1,6 @@
 //! The instructions of one process, said in the native language.
 
-use super::instruction::{Code, Instruction, Operation, SCRATCH, SUCCESS, ZERO};
+use super::instruction::{Code, Instruction, LESS, Operation, SCRATCH, SUCCESS, When, ZERO};
 use super::operand::Operand;
 use crate::diagnostic::Diagnostic;
 use crate::import::build;
@@ -45,7 +45,8 @@ impl Code {
         let adds = |instruction: &Instruction| {
             matches!(instruction.operation, Some(Operation::ExchangeAdd { .. }))
         };
-        if registers.contains(ZERO) && self.instructions.iter().any(adds) {
+        let flags = registers.contains(ZERO) || registers.contains(LESS);
+        if flags && self.instructions.iter().any(adds) {
             registers.insert(SCRATCH.to_string());
         }
         registers
@@ -62,7 +63,7 @@ impl Code {
         initial: &dyn Fn(&str) -> i64,
         locations: &dyn Fn(&str) -> String,
     ) -> Process {
-        let flag = |register: &str| register == ZERO || register == SUCCESS;
+        let flag = |register: &str| [ZERO, LESS, SUCCESS].contains(&register);
         let declare = |ty, flags| {
             let wanted = locals
                 .iter()
@@ -129,10 +130,20 @@ impl Native<'_> {
         build::scalar(&(self.locations)(location), span)
     }
 
-    /// Sets the zero flag, where some jump reads it.
-    fn flag(&self, value: Expr, span: Span) -> Option<Stmt> {
-        let flag = self.locals.get(ZERO)?;
-        Some(build::assign(flag, value, span))
+    /// Sets the flags for two numbers that are compared, where some jump reads them.
+    fn flags(&self, left: &Expr, right: &Expr, span: Span) -> Vec<Stmt> {
+        let flags = [(ZERO, BinaryOp::Equal), (LESS, BinaryOp::Less)];
+        let set = flags.into_iter().filter_map(|(flag, op)| {
+            let flag = self.locals.get(flag)?;
+            let value = build::binary(op, left.clone(), right.clone());
+            Some(build::assign(flag, value, span))
+        });
+        set.collect()
+    }
+
+    /// The same for a result, which is compared with 0.
+    fn result_flags(&self, result: &Expr, span: Span) -> Vec<Stmt> {
+        self.flags(result, &build::int(0, span), span)
     }
 
     /// The value of a register or number.
@@ -146,7 +157,6 @@ impl Native<'_> {
     }
 
     fn operation(&self, operation: &Operation, span: Span) -> Vec<Stmt> {
-        let is_zero = |value| build::binary(BinaryOp::Equal, value, build::int(0, span));
         match operation {
             Operation::Move(Operand::Location(to), from) => {
                 vec![build::store(
@@ -215,35 +225,55 @@ impl Native<'_> {
                     }
                     Operand::Immediate(_) => unreachable!("a number is no target"),
                 };
-                statements.extend(self.flag(is_zero(result), span));
+                statements.extend(self.result_flags(&result, span));
                 statements
             }
             Operation::ExchangeAdd { location, register } => {
                 let place = self.place(location, span);
                 let added = self.register(register, span);
                 let exchange = self.add(register, place, added.clone(), span);
-                if !self.locals.contains_key(ZERO) {
+                if !self.locals.contains_key(ZERO) && !self.locals.contains_key(LESS) {
                     return vec![exchange];
                 }
                 let keep = build::assign(self.local(SCRATCH), added.clone(), span);
                 let kept = self.register(SCRATCH, span);
                 let sum = build::binary(BinaryOp::Add, added, kept);
                 let mut statements = vec![keep, exchange];
-                statements.extend(self.flag(is_zero(sum), span));
+                statements.extend(self.result_flags(&sum, span));
                 statements
             }
             Operation::CompareExchange { location, register } => {
                 vec![self.compare_exchange(location, register, span)]
             }
             Operation::Compare(left, right) => self.compare(left, right, span),
+            Operation::Test(register) => {
+                let flags = self.result_flags(&self.register(register, span), span);
+                match flags.is_empty() {
+                    true => vec![build::stmt(StmtKind::Skip, span)],
+                    false => flags,
+                }
+            }
+            Operation::Return => vec![build::stmt(StmtKind::Stop, span)],
             Operation::Jump { when, label, at } => {
                 let label = build::name(&self.labels[label.as_str()], *at);
                 let jump = build::stmt(StmtKind::Goto(label), span);
                 let Some(when) = when else {
                     return vec![jump];
                 };
-                let flag = self.register(ZERO, span);
-                let condition = if *when { flag } else { build::not(flag) };
+                let (condition, wanted) = match *when {
+                    When::Equal(wanted) => (self.register(ZERO, span), wanted),
+                    When::Less(wanted) => (self.register(LESS, span), wanted),
+                    When::LessOrEqual(wanted) => {
+                        let flags = [ZERO, LESS].map(|flag| self.register(flag, span));
+                        let [zero, less] = flags;
+                        (build::binary(BinaryOp::Or, zero, less), wanted)
+                    }
+                };
+                let condition = if wanted {
+                    condition
+                } else {
+                    build::not(condition)
+                };
                 let kind = StmtKind::If {
                     condition: Condition::Expr(condition),
                     then: Box::new(jump),
@@ -265,7 +295,7 @@ impl Native<'_> {
         build::stmt(kind, span)
     }
 
-    /// `CMP`: only the zero flag matters. A location is read even if nobody looks.
+    /// `CMP`: only the flags matter. A location is read even if nobody looks.
     fn compare(&self, left: &Operand, right: &Operand, span: Span) -> Vec<Stmt> {
         let mut statements = Vec::new();
         let mut value = |operand: &Operand| match operand {
@@ -277,7 +307,7 @@ impl Native<'_> {
             other => self.value(other, span),
         };
         let (left, right) = (value(left), value(right));
-        statements.extend(self.flag(build::binary(BinaryOp::Equal, left, right), span));
+        statements.extend(self.flags(&left, &right, span));
         if statements.is_empty() {
             statements.push(build::stmt(StmtKind::Skip, span));
         }
@@ -309,10 +339,12 @@ impl Native<'_> {
         let mut failure = vec![
             self.add(SCRATCH, place, build::int(0, span), span),
             build::assume(differs, span),
-            build::assign(self.local(&accumulator), found, span),
         ];
-        success.extend(self.flag(build::int(1, span), span));
-        failure.extend(self.flag(build::int(0, span), span));
+        // The accumulator is compared with what was found.
+        let compared = self.register(&accumulator, span);
+        success.extend(self.flags(&compared, &compared, span));
+        failure.extend(self.flags(&compared, &found, span));
+        failure.push(build::assign(self.local(&accumulator), found, span));
         let branches = [success, failure].map(|branch| build::block(branch, span));
         let either = build::stmt(StmtKind::Either(branches.into()), span);
         build::stmt(StmtKind::Nofence(build::block(vec![either], span)), span)
