@@ -42,6 +42,18 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).expect("it was written")
     }
 
+    /// Copies the files of another folder.
+    pub fn copy(&self, from: &Path) {
+        for entry in walkdir::WalkDir::new(from) {
+            let entry = entry.expect("it can be read");
+            if entry.file_type().is_file() {
+                let name = entry.path().strip_prefix(from).expect("it is below");
+                let text = std::fs::read_to_string(entry.path()).expect("it is text");
+                self.write(&name.to_string_lossy(), &text);
+            }
+        }
+    }
+
     /// Runs the program with these arguments.
     pub fn run(&self, arguments: &[&str]) -> Ran {
         self.run_in(".", arguments, "")
