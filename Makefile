@@ -23,7 +23,7 @@ test-spin: ## compare the whole suite with Spin, which is installed if it is mis
 	tests/install.sh spin gcc
 	FENCESMITH_SPIN=all $(CARGO) test --locked --test formats spin -- --nocapture
 
-tables: ## regenerate everything in results/, or one with ONLY=table1, table2, compare, complete, growth or suite
+tables: build ## regenerate everything in results/, or one with ONLY=table1, table2, compare, complete, growth, suite or c
 	$(CARGO) run --release --locked --example tables -- $(ONLY)
 
 schema: build ## regenerate schema/fencesmith-1.json from the types

@@ -1,5 +1,6 @@
 //! Regenerates the tables in `results/`: `make tables`, or `make tables ONLY=table2` for one.
 
+mod c;
 mod compare;
 mod complete;
 mod cpu;
@@ -40,6 +41,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (name, text) in compare::files(root)? {
             write(name, &text)?;
         }
+    }
+    if wanted("c") {
+        write("c.md", &c::markdown(root)?)?;
     }
     if wanted("complete") {
         write("complete.md", &complete::markdown(root)?)?;

@@ -97,23 +97,23 @@ impl Pair {
         let value = self.random.between(1, 2);
         let relaxed = "memory_order_relaxed";
         let nested = depth < 3;
-        match self.random.below(if nested { 15 } else { 11 }) {
-            0..=2 => self.line(
+        match self.random.below(if nested { 17 } else { 13 }) {
+            0..=3 => self.line(
                 depth,
                 &format!("atomic_store_explicit({pointer}, {value}, {relaxed});"),
                 &format!("store {name} = {value};"),
             ),
-            3..=5 => self.line(
+            4..=7 => self.line(
                 depth,
                 &format!("{local} = atomic_load_explicit({pointer}, {relaxed});"),
                 &format!("load {local} = {name};"),
             ),
-            6 => self.line(
+            8 => self.line(
                 depth,
                 &format!("{local} = atomic_exchange_explicit({pointer}, {value}, {relaxed});"),
                 &format!("swap {local} = {name}, {value};"),
             ),
-            7 => {
+            9 => {
                 let c = format!(
                     "{other} = {value}; {local} = atomic_compare_exchange_strong_explicit({pointer}, &(int){{ {other} }}, 0, {relaxed}, {relaxed});"
                 );
@@ -121,22 +121,22 @@ impl Pair {
                     format!("nofence {{ {other} = {value}; cas {local} = {name}, {other}, 0; }}");
                 self.line(depth, &format!("{{ {c} }}"), &fen);
             }
-            8 => self.line(
+            10 => self.line(
                 depth,
                 "atomic_thread_fence(memory_order_release);",
                 "fence ss;",
             ),
-            9 => self.line(
+            11 => self.line(
                 depth,
                 &format!("atomic_store_explicit({pointer}, {value}, memory_order_release);"),
                 &format!("nofence {{ fence ss; store {name} = {value}; }}"),
             ),
-            10 => self.line(
+            12 => self.line(
                 depth,
                 &format!("{local} = {other} == {value} ? 0 : {value};"),
                 &format!("{local} = {other} == {value} ? 0 : {value};"),
             ),
-            11 | 12 => {
+            13 | 14 => {
                 let head = format!("if ({local} == {value}) {{");
                 self.line(depth, &head, &head);
                 self.statement(depth + 1);
@@ -237,7 +237,7 @@ fn telling(seed: u64) -> Option<String> {
 fn the_same_verdicts_and_costs() {
     let violated = AtomicUsize::new(0);
     let placed = AtomicUsize::new(0);
-    (1000..1120u64).into_par_iter().for_each(|seed| {
+    (1000..1250u64).into_par_iter().for_each(|seed| {
         let Some(condition) = telling(seed) else {
             return;
         };
