@@ -176,7 +176,7 @@ impl<'a> Lowering<'a> {
     pub fn converted(&mut self, operand: Operand, to: &Type, piece: Piece) -> Read<Operand> {
         match (&operand.ty, to) {
             (Type::Pointer(from), Type::Pointer(target)) => {
-                let other = class(&self.structs, &from.ty) != class(&self.structs, &target.ty);
+                let other = class(&from.ty) != class(&target.ty);
                 if other && target.ty != Type::Void {
                     self.pointer_converted(&operand, &target.ty);
                 }

@@ -244,7 +244,7 @@ impl<'a> Lowering<'a> {
     /// The addresses that a pointer to a type may have: those that were taken of objects of the
     /// type; or those of all such objects, if other pointers are converted to this one.
     pub fn addressed_objects(&self, ty: &Type) -> Rc<Vec<Value>> {
-        let class = class(&self.structs, ty);
+        let class = class(ty);
         Rc::new(match self.known.converted.contains(&class) {
             true => self
                 .known
@@ -265,13 +265,13 @@ impl<'a> Lowering<'a> {
             .iter()
             .filter_map(|address| self.objects.at(*address));
         self.addressed.extend(objects);
-        let class = class(&self.structs, ty);
+        let class = class(ty);
         self.found.taken.entry(class).or_default().extend(region);
     }
 
     /// Remembers that a pointer to another type, or a number, becomes a pointer to this one.
     pub fn pointer_converted(&mut self, operand: &Operand, to: &Type) {
-        let class = class(&self.structs, to);
+        let class = class(to);
         match &operand.value {
             Val::Scalar(_, Some(region)) => {
                 let region = region.clone();
@@ -301,7 +301,7 @@ impl<'a> Lowering<'a> {
             let structs = &self.structs;
             let all = &mut self.found.addressed;
             structs.inside(&object.ty.ty, 0, &mut |ty, offset| {
-                let addresses = all.entry(class(structs, ty)).or_default();
+                let addresses = all.entry(class(ty)).or_default();
                 addresses.push(base + super::objects::STRIDE * Value::from(offset));
             });
         }

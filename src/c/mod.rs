@@ -8,7 +8,7 @@
 //!
 //! Which variables need an address, and what a pointer may point to, is known only when
 //! everything has been read. So the program is read again with what was found out, until
-//! nothing new is found ([`Knowledge`]).
+//! nothing new is found (`Knowledge`).
 
 mod access;
 mod aggregate;

@@ -171,12 +171,12 @@ pub fn bits(ty: &Type) -> u32 {
 }
 
 /// Types whose objects a pointer to one of them may be taken for.
-pub fn class(structs: &Structs, ty: &Type) -> String {
+pub fn class(ty: &Type) -> String {
     match ty {
         Type::Int(number) => format!("{} bits", number.int.bits),
         Type::Pointer(_) => "64 bits".to_string(),
         Type::Struct(id) => format!("struct {}", id.0),
-        Type::Array(element, len) => format!("{}[{len}]", class(structs, &element.ty)),
+        Type::Array(element, len) => format!("{}[{len}]", class(&element.ty)),
         Type::Void | Type::Function => "nothing".to_string(),
     }
 }

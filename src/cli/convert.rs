@@ -15,9 +15,8 @@ pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
     let refused = |diagnostics| Failure::Program(input.source.clone(), diagnostics);
     let text = match args.to {
         TargetName::Fen if input.format == Format::Fen => input.source.text().to_string(),
-        TargetName::Fen => converted(&input, &[]).ok_or_else(|| Failure::Message {
-            text: "C programs cannot be printed in the native language".to_string(),
-            help: Some("--to promela and --to rmm print what they become".to_string()),
+        TargetName::Fen => converted(&input, &[]).ok_or_else(|| {
+            Failure::message("C programs cannot be printed in the native language")
         })?,
         TargetName::Promela => {
             let options = export::promela::PromelaOptions {

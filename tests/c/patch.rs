@@ -1,6 +1,8 @@
 //! Fences written back into C files: what is written compiles, and is correct.
 
 use crate::run::{Folder, gcc_accepts};
+use rayon::prelude::*;
+use std::path::Path;
 
 const SB: &str = "/* Store buffering. */
 #include <assert.h>
@@ -217,4 +219,41 @@ fn native_programs_are_patched() {
     assert_eq!(ran.code, 0, "{ran:?}");
     folder.patch(".", &ran.stdout);
     assert_eq!(folder.run(&["verify", "dekker.fen"]).code, 0);
+}
+
+/// Programs of the suite that need fences, among them one of several files.
+const REPAIRED: [&str; 16] = [
+    "2+2w",
+    "clh",
+    "dekker",
+    "double-checked",
+    "flags-volatile",
+    "include-lock",
+    "message",
+    "mp",
+    "peterson",
+    "peterson-builtins",
+    "r",
+    "rcu-publish",
+    "s",
+    "sb",
+    "tas-relaxed",
+    "treiber",
+];
+
+#[test]
+fn repairs_of_the_suite_compile_and_hold() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("algorithms/c");
+    REPAIRED.par_iter().for_each(|name| {
+        let folder = Folder::new();
+        folder.copy(&root);
+        let file = format!("{name}.c");
+        let ran = folder.run(&["infer", &file, "--patch", "-q", "--kinds", "fine"]);
+        assert_eq!(ran.code, 0, "{name}: {ran:?}");
+        assert!(ran.stdout.contains("\n+"), "{name}: {ran:?}");
+        folder.patch(".", &ran.stdout);
+        gcc_accepts(&folder, &[&file]);
+        let ran = folder.run(&["verify", &file]);
+        assert_eq!(ran.code, 0, "{name}: {ran:?}");
+    });
 }

@@ -42,6 +42,18 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).expect("it was written")
     }
 
+    /// Copies the files of another folder.
+    pub fn copy(&self, from: &Path) {
+        for entry in walkdir::WalkDir::new(from) {
+            let entry = entry.expect("it can be read");
+            if entry.file_type().is_file() {
+                let name = entry.path().strip_prefix(from).expect("it is below");
+                let text = std::fs::read_to_string(entry.path()).expect("it is text");
+                self.write(&name.to_string_lossy(), &text);
+            }
+        }
+    }
+
     /// Runs the program with these arguments.
     pub fn run(&self, arguments: &[&str]) -> Ran {
         self.run_in(".", arguments, "")
@@ -125,12 +137,22 @@ pub fn compiled(text: &str) -> Result<(Source, Program), String> {
     }
 }
 
+/// The C files of some folders of the package, in the order of their names.
+pub fn files(folders: &[&str]) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let entries = folders.iter().flat_map(|folder| {
+        let entries = std::fs::read_dir(root.join(folder)).expect("the folder is there");
+        entries.flatten().map(|entry| entry.path())
+    });
+    let is_c = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "c");
+    let mut paths: Vec<PathBuf> = entries.filter(is_c).collect();
+    paths.sort();
+    paths
+}
+
 /// C programs in the style of the field.
 pub fn programs() -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let entries = std::fs::read_dir(root.join("tests/data/c")).expect("the folder is there");
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
+    let paths = files(&["algorithms/c", "tests/data/c"]);
     let read = |path: &PathBuf| std::fs::read_to_string(path).expect("it can be read");
     paths.iter().map(read).collect()
 }
