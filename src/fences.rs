@@ -28,6 +28,8 @@ impl std::str::FromStr for FencePlace {
         let (rest, side) = match text.trim().rsplit_once(':') {
             Some((rest, "before")) => (rest, Some(Side::Before)),
             Some((rest, "after")) => (rest, Some(Side::After)),
+            Some((rest, "release")) => (rest, Some(Side::Release)),
+            Some((rest, "seq_cst")) => (rest, Some(Side::SeqCst)),
             _ => (text.trim(), None),
         };
         let mut words = rest.rsplitn(3, ':');
@@ -58,8 +60,8 @@ impl fmt::Display for FencePlace {
 pub fn name(program: &Program, source: &Source, point: PointId) -> String {
     let site = program.points[point.index()].sites[0];
     let (offset, side) = match site.side {
-        Side::Before | Side::After => (site.statement.start, Some(site.side)),
         Side::Inside => (site.offset(), None),
+        side => (site.statement.start, Some(side)),
     };
     let location = source.location(offset);
     let place = FencePlace {

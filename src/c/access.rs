@@ -6,7 +6,8 @@
 //! do store-store fences.
 
 use super::lowering::{Lowering, Read};
-use super::objects::bits;
+use super::object::spread;
+use super::objects::{STRIDE, bits};
 use super::operand::{Lvalue, Operand, Val, Where, equal};
 use super::types::{Number, Type};
 use crate::program::{
@@ -49,7 +50,13 @@ impl<'a> Lowering<'a> {
     /// The value of an object; an array becomes a pointer to its first element.
     pub fn read(&mut self, object: Lvalue, piece: Piece) -> Read<Operand> {
         match object.ty.ty.clone() {
-            Type::Array(element, _) => {
+            Type::Array(element, len) => {
+                if let Where::Memory { region, .. } = &object.at {
+                    // A pointer to the first element may go on to all others.
+                    let places = Value::from(self.places(piece, &element.ty)?);
+                    let all = spread(region, places * STRIDE, len);
+                    self.address_taken(&element.ty, &all);
+                }
                 let mut first = object;
                 first.ty = (*element).clone();
                 Ok(self.address_of(first))
@@ -418,7 +425,7 @@ impl<'a> Lowering<'a> {
                 let places = Value::from(self.places(piece, &to.ty)?);
                 let by = self.converted(by, &Type::UNSIGNED_LONG, piece)?;
                 let by = self.scalar(by, piece)?;
-                let scale = Expr::Const(places * super::objects::STRIDE);
+                let scale = Expr::Const(places * STRIDE);
                 super::operand::machine(MachineOp::Mul, Number::UNSIGNED_LONG, by, scale)
             }
             Type::Int(_) => {

@@ -18,7 +18,13 @@ impl<'a> Lowering<'a> {
         }
         let tag = node.identifier.as_ref().map(|tag| tag.node.name.as_str());
         let Some(fields) = &node.declarations else {
-            let tag = tag.expect("a structure has a tag or fields");
+            let Some(tag) = tag else {
+                return self.refuse(
+                    declared.span,
+                    "this structure is not read",
+                    "write attributes behind the fields",
+                );
+            };
             let known = self
                 .scopes
                 .iter()

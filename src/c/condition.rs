@@ -1,6 +1,6 @@
 //! Conditions: truth values, jumps by them, and choices between values.
 
-use super::lowering::{Lowering, Read};
+use super::lowering::{Entity, Lowering, Read, Storage};
 use super::operand::{Operand, Val, binary, not, truth};
 use super::types::Type;
 use crate::program::{BinaryOp, Domain, Expr, Loc, LocalId, Value};
@@ -23,14 +23,11 @@ impl<'a> Lowering<'a> {
                 if left.constant() == Some(Value::from(op == BinaryOp::Or)) {
                     return Ok(left);
                 }
-                // Where the right side needs code of its own, it must run only if it is asked.
-                let before = self.code.edges.len();
-                let kept = self.code.clone();
-                let right = self.truth_value(&operation.node.rhs)?;
-                if self.code.edges.len() == before {
+                // What needs code of its own must run only if it is asked for.
+                if self.is_immediate(&operation.node.rhs) {
+                    let right = self.truth_value(&operation.node.rhs)?;
                     return Ok(binary(op, left, right));
                 }
-                self.code = kept;
                 let (more, end) = (self.code.location(), self.code.location());
                 let result = self.code.temporary(Domain::BOOL);
                 self.code.assign(result, left, span);
@@ -51,11 +48,83 @@ impl<'a> Lowering<'a> {
         {
             return Ok(not(self.truth_value(&unary.node.operand)?));
         }
+        if let Expression::StringLiteral(_) = expr.node {
+            return Ok(Expr::Const(1));
+        }
         let value = self.value(expr)?;
         if let Val::ToLocal(_) = value.value {
             return Ok(Expr::Const(1));
         }
         Ok(truth(self.scalar(value, piece)?))
+    }
+
+    /// Whether the value of an expression is one over locals, which needs no code.
+    fn is_immediate(&self, expr: &Node<Expression>) -> bool {
+        match &expr.node {
+            Expression::Constant(_) | Expression::StringLiteral(_) => true,
+            Expression::Identifier(name) => match self.lookup(&name.node.name) {
+                Some(Entity::Constant(_)) => true,
+                Some(Entity::Variable(variable)) => {
+                    variable.ty.ty.is_scalar() && !matches!(variable.storage, Storage::Memory(_))
+                }
+                _ => false,
+            },
+            Expression::UnaryOperator(unary) => {
+                let plain = matches!(
+                    unary.node.operator.node,
+                    UnaryOperator::Plus
+                        | UnaryOperator::Minus
+                        | UnaryOperator::Complement
+                        | UnaryOperator::Negate
+                );
+                plain && self.is_immediate(&unary.node.operand)
+            }
+            Expression::BinaryOperator(operation) => {
+                let plain = matches!(
+                    operation.node.operator.node,
+                    BinaryOperator::Multiply
+                        | BinaryOperator::Divide
+                        | BinaryOperator::Modulo
+                        | BinaryOperator::ShiftLeft
+                        | BinaryOperator::ShiftRight
+                        | BinaryOperator::Less
+                        | BinaryOperator::Greater
+                        | BinaryOperator::LessOrEqual
+                        | BinaryOperator::GreaterOrEqual
+                        | BinaryOperator::Equals
+                        | BinaryOperator::NotEquals
+                        | BinaryOperator::BitwiseAnd
+                        | BinaryOperator::BitwiseXor
+                        | BinaryOperator::BitwiseOr
+                        | BinaryOperator::LogicalAnd
+                        | BinaryOperator::LogicalOr
+                );
+                // Pointers are checked when they are moved, numbers are not.
+                let sum = matches!(
+                    operation.node.operator.node,
+                    BinaryOperator::Plus | BinaryOperator::Minus
+                );
+                let numbers = |expr| self.is_number(expr);
+                let both = [&operation.node.lhs, &operation.node.rhs];
+                (plain || sum && both.iter().all(|expr| numbers(expr)))
+                    && both.iter().all(|expr| self.is_immediate(expr))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether an immediate expression is no pointer.
+    fn is_number(&self, expr: &Node<Expression>) -> bool {
+        match &expr.node {
+            Expression::Identifier(name) => match self.lookup(&name.node.name) {
+                Some(Entity::Variable(variable)) => matches!(variable.ty.ty, Type::Int(_)),
+                _ => true,
+            },
+            Expression::BinaryOperator(operation) => {
+                self.is_number(&operation.node.lhs) && self.is_number(&operation.node.rhs)
+            }
+            _ => true,
+        }
     }
 
     /// Evaluates a condition and goes on at one of two locations.

@@ -272,6 +272,13 @@ impl<'a> Lowering<'a> {
         initializer: Option<&'a Node<Initializer>>,
     ) -> Read<()> {
         let text = &name.node.name;
+        if let (Type::Struct(_), true) = (&ty.ty, ty.atomic) {
+            return self.refuse(
+                name.span,
+                "atomic structures are not read",
+                "pack the fields into one integer",
+            );
+        }
         let in_file = self.scopes.len() == 1;
         if ty.ty == Type::Void {
             return self.error(name.span, format!("'{text}' has no type"));

@@ -1,7 +1,7 @@
 //! Expressions: what they stand for, and the code that works it out.
 
 use super::lowering::{Entity, Lowering, Read, Storage};
-use super::objects::STRIDE;
+use super::objects::{STRIDE, class};
 use super::operand::{Operand, Val, Where, binary, convert, equal, less, machine, not, truth};
 use super::types::{Number, Type};
 use crate::program::{BinaryOp, Expr, Instr, LocalId, MachineOp, Value};
@@ -99,9 +99,23 @@ impl<'a> Lowering<'a> {
 
     /// Runs `inside` without keeping the code that it makes.
     pub fn unevaluated<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
-        let kept = self.code.clone();
+        let code = self.code.clone();
+        let objects = self.objects.clone();
+        let blocks = (self.blocks.clone(), self.block_names.clone());
+        let thread_locals = self.thread_locals.clone();
+        let statics = self.statics.clone();
+        let creations = (self.creations.clone(), self.threads);
+        let found = self.found.clone();
+        let addressed = self.addressed.clone();
         let result = inside(self);
-        self.code = kept;
+        self.code = code;
+        self.objects = objects;
+        (self.blocks, self.block_names) = blocks;
+        self.thread_locals = thread_locals;
+        self.statics = statics;
+        (self.creations, self.threads) = creations;
+        self.found = found;
+        self.addressed = addressed;
         result
     }
 
@@ -161,10 +175,16 @@ impl<'a> Lowering<'a> {
     /// A scalar converted to a type, as assignment does it.
     pub fn converted(&mut self, operand: Operand, to: &Type, piece: Piece) -> Read<Operand> {
         match (&operand.ty, to) {
-            (Type::Pointer(_), Type::Pointer(_)) => Ok(Operand {
-                ty: to.clone(),
-                value: operand.value,
-            }),
+            (Type::Pointer(from), Type::Pointer(target)) => {
+                let other = class(&self.structs, &from.ty) != class(&self.structs, &target.ty);
+                if other && target.ty != Type::Void {
+                    self.pointer_converted(&operand, &target.ty);
+                }
+                Ok(Operand {
+                    ty: to.clone(),
+                    value: operand.value,
+                })
+            }
             (Type::Struct(a), Type::Struct(b)) if a == b => Ok(operand),
             (from, to) => {
                 let (Some(old), Some(new)) = (from.number(), to.number()) else {
@@ -173,6 +193,12 @@ impl<'a> Lowering<'a> {
                 };
                 if let (Val::ToLocal(_), true) = (&operand.value, new.boolean) {
                     return Ok(Operand::scalar(to.clone(), Expr::Const(1)));
+                }
+                if let (Type::Int(_), Type::Pointer(target)) = (from, to)
+                    && target.ty != Type::Void
+                    && operand.constant() != Some(0)
+                {
+                    self.pointer_converted(&operand, &target.ty);
                 }
                 let region = match &operand.value {
                     Val::Scalar(_, region) if new.int.bits == 64 => region.clone(),

@@ -10,6 +10,7 @@
 use super::access::Order;
 use super::known::Arguments;
 use super::lowering::{Lowering, Read};
+use super::object::spread;
 use super::objects::{ObjectId, SPACING, STRIDE};
 use super::operand::{Lvalue, Operand, Val, Where, binary, equal, machine};
 use super::types::{Field, Number, Qualified, Struct, StructId, Type};
@@ -85,6 +86,8 @@ impl<'a> Lowering<'a> {
                 "write malloc(sizeof *p), or n * sizeof *p",
             );
         };
+        let elements = u32::try_from(bytes / each).unwrap_or(u32::MAX);
+        let each_places = Value::from(self.places(piece, &element.ty)?);
         let content = match bytes / each {
             1 => (**element).clone(),
             count => {
@@ -110,7 +113,8 @@ impl<'a> Lowering<'a> {
             true => self.free_block(&blocks, piece),
         };
         let region: Vec<Value> = blocks.iter().map(|id| self.block_start(*id)).collect();
-        self.address_taken(&region);
+        let elements = spread(&Rc::new(region.clone()), each_places * STRIDE, elements);
+        self.address_taken(&element.ty, &elements);
         let region = Rc::new(region);
         if name == "calloc" && self.known.freed {
             let block = Lvalue {

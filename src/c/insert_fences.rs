@@ -1,10 +1,10 @@
 //! Fences typed into C files, whose comments and layout stay as they are.
 
 use super::tokens::{Token, tokens};
-use crate::lang::insert_fences::{Insertion, Layout, Lexeme, LexemeKind, newline, with_insertions};
-use crate::program::{FenceKind, FenceSite};
+use crate::lang::insert_fences::{Insertion, Layout, Lexeme, LexemeKind, newline, with_edits};
+use crate::program::{FenceKind, FenceSite, Side};
 use crate::source::{Source, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A file of the user and its text with fences.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,13 +28,14 @@ pub fn insert_fences(source: &Source, fences: &[(FenceSite, FenceKind)]) -> Vec<
         }
         let mut insertions = file.layout().insertions(&own);
         let first = insertions.iter().map(|(offset, _)| *offset).min();
-        if !declares_fences(&files, index) {
+        let typed = !insertions.is_empty();
+        if typed && !declares_fences(&files, index) {
             insertions.push(file.include(first.unwrap_or(0)));
         }
         fenced.push(FencedFile {
             name: file.name.to_string(),
             span: file.span,
-            text: with_insertions(file.text, insertions),
+            text: with_edits(file.text, insertions, file.orders(&own)),
         });
     }
     fenced
@@ -150,6 +151,28 @@ impl<'a> File<'a> {
             },
         };
         Layout::new(self.text, self.tokens.iter().map(lexeme).collect(), words)
+    }
+
+    /// Memory orders that become stronger; the strongest one counts.
+    fn orders(&self, fences: &[(FenceSite, FenceKind)]) -> BTreeMap<Span, String> {
+        let mut orders = BTreeMap::new();
+        for (site, _) in fences {
+            let old = &self.text[site.statement.start as usize..site.statement.end as usize];
+            let gnu = old.starts_with("__ATOMIC");
+            let new = match (site.side, gnu) {
+                (Side::Release, false) => "memory_order_release",
+                (Side::Release, true) => "__ATOMIC_RELEASE",
+                (Side::SeqCst, false) => "memory_order_seq_cst",
+                (Side::SeqCst, true) => "__ATOMIC_SEQ_CST",
+                (Side::Before | Side::After | Side::Inside, _) => continue,
+            };
+            let strong = site.side == Side::SeqCst;
+            let order = orders.entry(site.statement).or_insert_with(String::new);
+            if strong || order.is_empty() {
+                *order = new.to_string();
+            }
+        }
+        orders
     }
 
     /// The directive that includes the header: behind the last one before `first` that is as

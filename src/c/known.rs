@@ -5,7 +5,7 @@ use super::access::Order;
 use super::lowering::{Lowering, Read};
 use super::operand::{Lvalue, Operand, equal, truth};
 use super::types::{Number, Type};
-use crate::program::{Domain, Expr, FenceKind, Instr, LocalId, MachineOp, Update, Value};
+use crate::program::{Domain, Expr, FenceKind, Instr, LocalId, MachineOp, Side, Update, Value};
 use lang_c::ast::{Expression, Identifier};
 use lang_c::span::{Node, Span as Piece};
 
@@ -149,9 +149,18 @@ impl<'a> Lowering<'a> {
             );
         };
         let domain = number.domain();
-        let range = Domain {
-            low: low.max(domain.low),
-            high: high.min(domain.high),
+        let inside = domain.contains(low) && domain.contains(high);
+        let range = match inside {
+            true => Domain { low, high },
+            // All of them, where they are few: the variable may be of another type.
+            false if number.int.bits == 8 => domain,
+            false => {
+                return self.refuse(
+                    piece,
+                    format!("not all of {low} to {high} are values of its type"),
+                    "assume a range of values that it can have",
+                );
+            }
         };
         let span = self.span(piece);
         Ok(self.choice(number, range, span))
@@ -239,6 +248,13 @@ impl<'a> Lowering<'a> {
             let Some(by) = arguments.get(1) else {
                 return self.error(piece, "2 arguments are needed here");
             };
+            if let Type::Pointer(_) = object.ty.ty {
+                return self.refuse(
+                    piece,
+                    "compilers disagree on what this adds to a pointer",
+                    "use an index, or a loop with atomic_compare_exchange_weak",
+                );
+            }
             let by = self.value(by)?;
             let order = self.order(arguments, fetch.order)?;
             let (before, operand) = self.fetch(&object, fetch.op, by, order, piece)?;
@@ -260,7 +276,14 @@ impl<'a> Lowering<'a> {
                 let object = self.target(&arguments[0])?;
                 let value = self.value(&arguments[1])?;
                 let order = self.order(arguments, Some(2))?;
+                let typed = arguments.get(2).map(|order| order.span);
+                if let (Order::Relaxed, Some(typed)) = (order, typed) {
+                    self.order_site(Side::Release, typed);
+                }
                 self.assign(&object, value, order, piece)?;
+                if let (Order::Relaxed | Order::Release, Some(typed)) = (order, typed) {
+                    self.order_site(Side::SeqCst, typed);
+                }
                 Operand::nothing()
             }
             ("atomic_init", 2) => {

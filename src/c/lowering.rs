@@ -4,7 +4,7 @@
 use super::Options;
 use super::code::Code;
 use super::objects::{Knowledge, ObjectId, Objects, class};
-use super::operand::{Lvalue, Operand, Where};
+use super::operand::{Lvalue, Operand, Val, Where};
 use super::positions::Preprocessed;
 use super::types::{Qualified, StructId, Structs, Type};
 use crate::diagnostic::Diagnostic;
@@ -241,24 +241,50 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The addresses of all objects of a type that pointers may point to.
+    /// The addresses that a pointer to a type may have: those that were taken of objects of the
+    /// type; or those of all such objects, if other pointers are converted to this one.
     pub fn addressed_objects(&self, ty: &Type) -> Rc<Vec<Value>> {
         let class = class(&self.structs, ty);
-        Rc::new(
-            self.known
+        Rc::new(match self.known.converted.contains(&class) {
+            true => self
+                .known
                 .addressed
                 .get(&class)
                 .cloned()
                 .unwrap_or_default(),
-        )
+            false => {
+                let taken = self.known.taken.get(&class);
+                taken.into_iter().flatten().copied().collect()
+            }
+        })
     }
 
-    /// Remembers that pointers may point into the objects at some addresses.
-    pub fn address_taken(&mut self, region: &[Value]) {
+    /// Remembers that pointers to a type may have these addresses.
+    pub fn address_taken(&mut self, ty: &Type, region: &[Value]) {
         let objects = region
             .iter()
             .filter_map(|address| self.objects.at(*address));
         self.addressed.extend(objects);
+        let class = class(&self.structs, ty);
+        self.found.taken.entry(class).or_default().extend(region);
+    }
+
+    /// Remembers that a pointer to another type, or a number, becomes a pointer to this one.
+    pub fn pointer_converted(&mut self, operand: &Operand, to: &Type) {
+        let class = class(&self.structs, to);
+        match &operand.value {
+            Val::Scalar(_, Some(region)) => {
+                let region = region.clone();
+                self.address_taken(to, &region);
+            }
+            Val::Scalar(value, None) => match value.constant() {
+                Some(address) => self.address_taken(to, &[address]),
+                None => {
+                    self.found.converted.insert(class);
+                }
+            },
+            Val::ToLocal(_) | Val::Object(_) | Val::Nothing => {}
+        }
     }
 
     /// Sums up what this reading has found out for the next one.

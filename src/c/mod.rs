@@ -42,6 +42,7 @@ mod types;
 pub use insert_fences::{FencedFile, insert_fences};
 
 use crate::diagnostic::Diagnostic;
+use crate::names::named_enum;
 use crate::program::{Program, Value};
 use crate::source::Span;
 use lang_c::ast::TranslationUnit;
@@ -58,6 +59,20 @@ pub struct Options {
     pub choice: Option<(Value, Value)>,
     /// The largest object, in scalars.
     pub max_scalars: u32,
+    /// What may be changed to mend the program.
+    pub repair: Repair,
+}
+
+named_enum! {
+    /// What may be changed to mend a C program.
+    pub enum Repair: "repair" {
+        /// Fences may be typed between statements
+        Fences = "fences",
+        /// The memory orders of atomic stores may become stronger
+        Orders = "orders",
+        /// Both
+        Any = "any",
+    }
 }
 
 impl Default for Options {
@@ -66,6 +81,7 @@ impl Default for Options {
             heap: 4,
             choice: None,
             max_scalars: 4096,
+            repair: Repair::Fences,
         }
     }
 }
@@ -107,11 +123,12 @@ fn parse(text: &Preprocessed) -> Result<TranslationUnit, Vec<Diagnostic>> {
                 .span;
             let mut expected: Vec<&str> = error.expected.into_iter().collect();
             expected.sort_unstable();
-            let mut diagnostic = Diagnostic::error(span, "this is not C as it is read here");
-            if !expected.is_empty() && expected.len() <= 8 {
-                diagnostic = diagnostic.help(format!("expected {}", expected.join(", ")));
-            }
-            Err(vec![diagnostic])
+            let help = match expected.len() {
+                1..=8 => format!("expected {}", expected.join(", ")),
+                _ => "C11 with the usual extensions of GNU C is read".to_string(),
+            };
+            let diagnostic = Diagnostic::error(span, "this is not C as it is read here");
+            Err(vec![diagnostic.help(help)])
         }
     }
 }

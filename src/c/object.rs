@@ -259,7 +259,7 @@ impl<'a> Lowering<'a> {
         let ty = Type::pointer(object.ty.clone());
         match object.at {
             Where::Memory { address, region } => {
-                self.address_taken(&region);
+                self.address_taken(&object.ty.ty, &region);
                 Operand {
                     ty,
                     value: Val::Scalar(address, Some(region)),
@@ -389,7 +389,7 @@ fn shifted(region: &Region, by: Value) -> Region {
 }
 
 /// All multiples of a distance behind all addresses.
-fn spread(region: &Region, distance: Value, count: u32) -> Region {
+pub fn spread(region: &Region, distance: Value, count: u32) -> Region {
     let all = region
         .iter()
         .flat_map(|address| (0..Value::from(count)).map(move |index| address + index * distance));

@@ -39,8 +39,13 @@ pub struct Objects {
 pub struct Knowledge {
     /// The declarations of automatic variables that must live in memory.
     pub in_memory: BTreeSet<usize>,
-    /// For each type, the addresses of all objects of this type that pointers may point to.
+    /// For each class of types, the addresses of all its objects inside objects that pointers
+    /// may point to.
     pub addressed: BTreeMap<String, Vec<Value>>,
+    /// For each class of types, the addresses that were taken of objects of it.
+    pub taken: BTreeMap<String, BTreeSet<Value>>,
+    /// Classes of types to whose pointers others are converted.
+    pub converted: BTreeSet<String>,
     /// The addresses of all blocks of the heap.
     pub blocks: Vec<Value>,
     /// Whether anything is freed.

@@ -1,5 +1,6 @@
 //! Statements, and the gaps between them where fences can be typed.
 
+use super::Repair;
 use super::lowering::{Lowering, Read};
 use super::operand::{Val, equal, not};
 use super::types::Type;
@@ -37,7 +38,8 @@ impl<'a> Lowering<'a> {
 
     /// Says that a fence typed next to a statement stands here.
     fn site(&mut self, side: Side, piece: Piece, body: Option<Piece>) {
-        if self.text.in_system_header(piece.start as u32) {
+        let fences = self.options.repair != Repair::Orders;
+        if !fences || self.text.in_system_header(piece.start as u32) {
             return;
         }
         let exact = |piece: Piece| {
@@ -57,6 +59,24 @@ impl<'a> Lowering<'a> {
             statement,
             body,
         });
+    }
+
+    /// A location at which a store's memory order, which was typed as `order`, can be made
+    /// stronger.
+    pub fn order_site(&mut self, side: Side, order: Piece) {
+        if self.options.repair == Repair::Fences {
+            return;
+        }
+        let located = self.text.locate(Span::new(order.start, order.end));
+        if located.is_exact() && !self.text.in_system_header(order.start as u32) {
+            self.gap(order);
+            let at = self.code.at.index();
+            self.code.sites[at].push(FenceSite {
+                side,
+                statement: located.span,
+                body: None,
+            });
+        }
     }
 
     pub fn block_item(&mut self, item: &'a Node<BlockItem>) -> Read<()> {

@@ -69,8 +69,15 @@ impl<'a> Lowering<'a> {
             ("pthread_detach" | "thrd_detach", [_]) => done,
             (
                 "pthread_mutex_init" | "mtx_init" | "pthread_spin_init" | "pthread_rwlock_init",
-                [lock, ..],
+                [lock, kind, ..],
             ) => {
+                if self.constant_or_none(kind)? != Some(0) && name != "pthread_spin_init" {
+                    return self.refuse(
+                        kind.span,
+                        "only plain locks are read",
+                        "pass NULL for attributes, or mtx_plain",
+                    );
+                }
                 let lock = self.target(lock)?;
                 self.store(&lock, Expr::Const(0), Order::Relaxed, span);
                 done

@@ -139,7 +139,7 @@ pub struct Verify {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "deadlock", "stuck", "no_symmetry"])]
     pub certificate: Option<PathBuf>,
     /// Try fences without editing the file: where `fence;` would be typed, or
-    /// LINE:COL:after for the statement that begins there
+    /// LINE:COL:after for the statement that begins there; in an included file, FILE:LINE:COL
     #[arg(long, value_delimiter = ',', value_name = "LINE:COL")]
     pub fence: Vec<FencePlace>,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 use super::Failure;
 use super::args::{CArgs, Common};
 use super::preprocess::preprocess;
-use crate::c::{self, positions::Preprocessed};
+use crate::c::{self, Repair, positions::Preprocessed};
 use crate::import::{self, Format};
 use crate::lang::ast::Ast;
 use crate::lang::resolve::resolve;
@@ -61,6 +61,14 @@ pub fn program<F>(path: &Path, common: &Common<F>) -> Result<Input, Failure>
 where
     F: ValueEnum + Send + Sync,
 {
+    program_to_mend(path, common, Repair::Fences)
+}
+
+/// The same; `repair` says what may be changed in a C program.
+pub fn program_to_mend<F>(path: &Path, common: &Common<F>, repair: Repair) -> Result<Input, Failure>
+where
+    F: ValueEnum + Send + Sync,
+{
     let format = common.from.map_or_else(|| Format::of(path), Into::into);
     if !common.forbid.is_empty() && format != Format::Trencher {
         return Err(Failure::Message {
@@ -74,8 +82,14 @@ where
             help: Some("a program in C ends in .c, or is named by --from c".to_string()),
         });
     }
+    if repair != Repair::Fences && format != Format::C {
+        return Err(Failure::Message {
+            text: "--repair orders and --repair any go with C programs".to_string(),
+            help: Some("other languages have no memory orders".to_string()),
+        });
+    }
     if format == Format::C {
-        return compile_c(&preprocess(path, &common.c)?, &common.c);
+        return compile_c(&preprocess(path, &common.c)?, &common.c, repair);
     }
     let source = read(path)?;
     let compiled = import::read(format, &source, &common.forbid)
@@ -92,9 +106,14 @@ where
 }
 
 /// Compiles a C program.
-pub fn compile_c(preprocessed: &Preprocessed, args: &CArgs) -> Result<Input, Failure> {
+pub fn compile_c(
+    preprocessed: &Preprocessed,
+    args: &CArgs,
+    repair: Repair,
+) -> Result<Input, Failure> {
     let options = c::Options {
         heap: args.heap.unwrap_or(DEFAULT_HEAP) as u32,
+        repair,
         ..c::Options::default()
     };
     let source = preprocessed.source().clone();

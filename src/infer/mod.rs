@@ -200,7 +200,7 @@ pub fn allowed(program: &Program, gaps: AllowedGaps) -> Vec<bool> {
         })
         .collect();
     let fits = |site: &FenceSite| match (gaps, site.side) {
-        (AllowedGaps::Anywhere, _) => true,
+        (AllowedGaps::Anywhere, _) | (_, Side::Release | Side::SeqCst) => true,
         (AllowedGaps::AfterStore, Side::After) => beside.contains(&site.statement.end),
         (AllowedGaps::BeforeLoad, Side::Before) => beside.contains(&site.statement.start),
         _ => false,

@@ -8,7 +8,7 @@ use super::diagnostics::Diagnostics;
 use super::lexer::{TokenKind, lex};
 use crate::program::{FenceKind, FenceSite, Side};
 use crate::source::{Source, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The text of `source` with the fences typed in.
 pub fn insert_fences(source: &Source, fences: &[(FenceSite, FenceKind)]) -> String {
@@ -24,15 +24,23 @@ pub fn insert_fences(source: &Source, fences: &[(FenceSite, FenceKind)]) -> Stri
     Layout::new(source.text(), lexemes.collect(), words).insert(fences)
 }
 
-/// The text with insertions, which are in order at each offset.
-pub(crate) fn with_insertions(text: &str, mut insertions: Vec<Insertion>) -> String {
-    insertions.sort_by_key(|(offset, _)| *offset);
-    let mut out = String::with_capacity(text.len() + 32 * insertions.len());
+/// The text with insertions, which are in order at each offset, and with pieces replaced.
+pub(crate) fn with_edits(
+    text: &str,
+    insertions: Vec<Insertion>,
+    replaced: BTreeMap<Span, String>,
+) -> String {
+    let insertions = insertions.into_iter().map(|(at, text)| (at, at, text));
+    let replaced = replaced.into_iter();
+    let replaced = replaced.map(|(span, text)| (span.start as usize, span.end as usize, text));
+    let mut edits: Vec<(usize, usize, String)> = insertions.chain(replaced).collect();
+    edits.sort_by_key(|(start, ..)| *start);
+    let mut out = String::with_capacity(text.len() + 32 * edits.len());
     let mut done = 0;
-    for (offset, insertion) in insertions {
-        out.push_str(&text[done..offset]);
-        out.push_str(&insertion);
-        done = offset;
+    for (start, end, edit) in edits {
+        out.push_str(&text[done..start]);
+        out.push_str(&edit);
+        done = end;
     }
     out.push_str(&text[done..]);
     out
@@ -89,7 +97,7 @@ impl<'a> Layout<'a> {
 
     /// The text with the fences typed in.
     pub fn insert(&self, fences: &[(FenceSite, FenceKind)]) -> String {
-        with_insertions(self.text, self.insertions(fences))
+        with_edits(self.text, self.insertions(fences), BTreeMap::new())
     }
 
     /// What is typed for fences.

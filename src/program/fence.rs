@@ -36,12 +36,16 @@ pub struct FencePoint {
 }
 
 named_enum! {
-    /// On which side of a statement a fence stands.
+    /// On which side of a statement a fence stands, or which memory order stands for it.
     pub enum Side: "side of a statement" {
         Before = "before",
         After = "after",
         /// Between the braces of an empty block
         Inside = "inside",
+        /// In the memory order of a store, which becomes release
+        Release = "release",
+        /// In the memory order of a store, which becomes sequentially consistent
+        SeqCst = "seq_cst",
     }
 }
 
@@ -49,7 +53,7 @@ impl FenceSite {
     /// Where the text of a fence at this site would begin.
     pub fn offset(&self) -> u32 {
         match self.side {
-            Side::Before => self.statement.start,
+            Side::Before | Side::Release | Side::SeqCst => self.statement.start,
             Side::After => self.statement.end,
             Side::Inside => self.statement.end - 1,
         }
@@ -62,6 +66,7 @@ impl FenceSite {
             Side::After => 0,
             Side::Before => 1,
             Side::Inside => 2,
+            Side::Release | Side::SeqCst => 3,
         };
         (side, self.statement.end - self.statement.start, *self)
     }

@@ -9,7 +9,7 @@ use crate::infer::{
     Optimality, Placement,
 };
 use crate::memory::{AbstractionKind, Model};
-use crate::program::{FenceKind, PointId, PointSet, Program};
+use crate::program::{FenceKind, PointId, PointSet, Program, Side};
 use crate::property::Violation;
 use crate::record::{
     self, InferAnswer, InferConfig, Initial, Mode, SCHEMA, Stats, Step, Stopped, Timing,
@@ -98,7 +98,11 @@ impl InferReport<'_> {
                 "it is wrong even under sequential consistency, which no fence can mend".to_string()
             }
             Conclusion::Unfixable(..) => {
-                "an execution of the exact model passes no point where a fence may stand; try --place anywhere".to_string()
+                let try_ = match self.request.place {
+                    AllowedGaps::Anywhere => "",
+                    _ => "; try --place anywhere",
+                };
+                format!("an execution of the exact model passes no point where a fence may stand{try_}")
             }
             Conclusion::Inconclusive(Obstacle::FormulaTooLarge) => {
                 "no placement: the formulas have grown too large; try --engine lazy, or a larger --max-formula-nodes".to_string()
@@ -140,7 +144,13 @@ impl InferReport<'_> {
         let side = site.side;
         let text = describe::one_line(self.source, site.statement);
         let process = point.process.as_ref().map(|name| format!(" in {name}"));
-        format!("{side} line {line} '{text}'{}", process.unwrap_or_default())
+        let process = process.unwrap_or_default();
+        match side {
+            Side::Release | Side::SeqCst => {
+                format!("{side} for '{text}' in line {line}{process}")
+            }
+            _ => format!("{side} line {line} '{text}'{process}"),
+        }
     }
 
     /// The name of the process text that a point stands in.

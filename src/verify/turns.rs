@@ -46,7 +46,7 @@ impl Turn {
     /// Steps and comparisons that the search by view logs may make: a fraction of a second
     /// at first.
     pub fn log_work(self) -> u64 {
-        self.states.saturating_mul(2)
+        self.states.saturating_mul(10)
     }
 }
 

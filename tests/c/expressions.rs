@@ -113,7 +113,7 @@ fn case(random: &mut Random) -> Case {
         }
         1 => {
             let step = random.pick(&["m++", "++m", "m--", "--m"]);
-            let text = format!("({step}) + {text}");
+            let text = format!("KEEP(KEEP({step}) + {text})");
             (Some((ty, value.to_string())), text)
         }
         2 => (Some((ty, text)), "m".to_string()),
@@ -192,7 +192,7 @@ impl Case {
     }
 }
 
-/// What gcc says about cases, by one run.
+/// What gcc says about cases, by one run; they are counted from one, like lines.
 fn ask_gcc(cases: &[Case]) -> Vec<Known> {
     // What is calculated goes through memory: gcc would simplify it before it is watched.
     let mut text = "#define KEEP(e) ({ volatile __auto_type k = (e); k; })\n\
@@ -201,7 +201,7 @@ fn ask_gcc(cases: &[Case]) -> Vec<Known> {
         enum e { E0, E1, E7 = 7 };\nstatic sigjmp_buf out;\n\
         static void fault(int s) { siglongjmp(out, s); }\n"
         .to_string();
-    for (index, case) in cases.iter().enumerate() {
+    for (index, case) in (1..).zip(cases) {
         let declarations = case.declarations(|_, value| value.to_string());
         let _ = write!(
             text,
@@ -212,7 +212,7 @@ fn ask_gcc(cases: &[Case]) -> Vec<Known> {
         );
     }
     text.push_str("int main(void) { signal(SIGFPE, fault);\n");
-    for index in 0..cases.len() {
+    for index in 1..=cases.len() {
         let _ = writeln!(text, "if (!sigsetjmp(out, 1)) f{index}();");
     }
     text.push_str("return 0; }\n");
@@ -255,7 +255,7 @@ fn ask_gcc(cases: &[Case]) -> Vec<Known> {
         Some(value) if !undefined.contains(&index) => *value,
         _ => Known::Undefined,
     };
-    (0..cases.len()).map(known).collect()
+    (1..=cases.len()).map(known).collect()
 }
 
 fn cases(seed: u64, count: usize) -> Vec<(Case, Known)> {

@@ -1,8 +1,10 @@
 //! Programs in C.
 
+mod differential;
 mod expressions;
 mod patch;
 mod points;
 mod positions;
 mod robustness;
 mod run;
+mod suite;

@@ -5,17 +5,25 @@ use crate::run::{Folder, compiled, gcc_accepts};
 use fencesmith::c::insert_fences;
 use fencesmith::fences;
 use fencesmith::limits::{Limits, Monitor};
+use fencesmith::memory::Buffers;
 use fencesmith::program::{FenceKind, FenceSite, PointId, PointSet, Program, Value};
 use fencesmith::space::{End, Goal, Search, explore};
 use fencesmith::{Abstraction, Model, Semantics, Source};
 use fencesmith_testing::random::Random;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// All contents of memory that are reachable, unless there are too many states.
-fn memories(program: &Program, model: Model) -> Option<BTreeSet<Vec<Value>>> {
-    let semantics = Semantics::new(model, Abstraction::Exact { bound: 2 });
+/// Memory and the pending stores of all processes.
+type Stores = (Vec<Value>, Vec<Buffers>);
+
+/// What may be stored and pending, unless there are too many states. A typed fence is one more
+/// position with the same stores.
+fn stores(program: &Program, model: Model) -> Option<HashSet<Stores>> {
+    let semantics = Semantics {
+        fuse: false,
+        ..Semantics::new(model, Abstraction::Exact { bound: 2 })
+    };
     let found = explore(&Search {
         stepper: &semantics.stepper(program),
         goal: Goal::Snapshots,
@@ -27,8 +35,14 @@ fn memories(program: &Program, model: Model) -> Option<BTreeSet<Vec<Value>>> {
         monitor: &Monitor::default(),
         threads: 1,
     });
-    let memories = found.snapshots.into_iter().map(|state| state.memory);
-    (found.end == End::Exhausted).then(|| memories.collect())
+    let all = found.snapshots.into_iter().map(|state| {
+        let configs = state.configs.iter();
+        (
+            state.memory.clone(),
+            configs.map(|config| config.buffers.clone()).collect(),
+        )
+    });
+    (found.end == End::Exhausted).then(|| all.collect())
 }
 
 /// A random program of two threads that takes few steps.
@@ -41,12 +55,12 @@ struct Writer {
 impl Writer {
     fn program(seed: u64) -> String {
         let mut writer = Writer {
-            text: "#include <pthread.h>\n#include <stdatomic.h>\n\n\
-                #define SET(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)\n\
-                #define GET(place) atomic_load_explicit(&place, memory_order_relaxed)\n\
+            text: "#include <pthread.h>\n\n\
+                #define SET(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELAXED)\n\
+                #define GET(place) __atomic_load_n(&place, __ATOMIC_RELAXED)\n\
                 #define BOTH(value) do { SET(x, value); SET(y, value); } while (0)\n\
                 #define TWICE x = 1; y = 2\n\n\
-                static atomic_int x, y;\nstatic int a, b;\n\n"
+                static int x, y;\nstatic int a, b;\n\n"
                 .to_string(),
             random: Random(seed),
             labels: 0,
@@ -103,7 +117,7 @@ impl Writer {
             "b = r;",
             "BOTH(1);",
             "r = both(1);",
-            "atomic_fetch_add(&x, 1);",
+            "__atomic_fetch_add(&x, 1, __ATOMIC_RELAXED);",
             ";",
             "TWICE;",
             "x = 1; r = y;",
@@ -159,7 +173,7 @@ impl Writer {
 fn typed_fences_do_what_points_do() {
     let folder = Folder::new();
     let (compared, changed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let names: Vec<Vec<String>> = (0..40_u64)
+    let names: Vec<Vec<String>> = (0..24_u64)
         .into_par_iter()
         .map(|seed| {
             let text = Writer::program(seed);
@@ -180,9 +194,10 @@ fn typed_fences_do_what_points_do() {
                 let points: PointSet = chosen.iter().map(|(point, _)| *point).collect();
                 let (waits, none) = (program.fenced(&points), PointSet::new());
                 let found = [waits, other.fenced(&none), program.fenced(&none)]
-                    .map(|program| memories(&program, Model::Pso));
+                    .map(|program| stores(&program, Model::Pso));
                 if let [Some(waits), Some(typed_in), without] = found {
-                    assert_eq!(waits, typed_in, "{chosen:?}\n{text}\n{typed}");
+                    let difference = waits.symmetric_difference(&typed_in).next();
+                    assert_eq!(difference, None, "{chosen:?}\n{text}\n{typed}");
                     compared.fetch_add(1, Ordering::Relaxed);
                     let differs = without.is_some_and(|without| without != waits);
                     changed.fetch_add(usize::from(differs), Ordering::Relaxed);
@@ -193,7 +208,7 @@ fn typed_fences_do_what_points_do() {
         .collect();
     gcc_accepts(&folder, &names.concat());
     let (compared, changed) = (compared.into_inner(), changed.into_inner());
-    assert!(compared > 200 && changed > 20, "{compared} {changed}");
+    assert!(compared > 150 && changed > 15, "{compared} {changed}");
 }
 
 #[test]

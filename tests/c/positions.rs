@@ -1,7 +1,7 @@
 //! Every token of what the preprocessor prints is traced back to the place where it was typed.
 
-use crate::run::printed;
-use fencesmith::c::positions::Preprocessed;
+use crate::run::{self, printed};
+use fencesmith::c::positions::{Preprocessed, user_files};
 use fencesmith::c::tokens::tokens;
 use fencesmith::source::Span;
 use fencesmith_testing::random::Random;
@@ -201,4 +201,50 @@ fn words_outside_of_invocations_are_where_they_were_typed() {
     for seed in 0..80 {
         words_are_found(seed, true);
     }
+}
+
+/// Headers of the system, as if a user had typed them, are full of macros and conditions.
+#[test]
+fn tokens_of_real_files_are_found() {
+    let folders = ["/usr/include", "/usr/include/x86_64-linux-gnu"];
+    let (mut all, mut unknown) = (0, 0);
+    for name in [
+        "pthread.h",
+        "math.h",
+        "stdlib.h",
+        "linux/fs.h",
+        "elf.h",
+        "regex.h",
+        "tgmath.h",
+    ] {
+        let text = format!("#include <{name}>\nint last;\n");
+        let printed = run::printed_with(&text, &folders.map(|folder| format!("-I{folder}")));
+        let files = user_files(&printed).into_iter().map(|name| {
+            let read = std::fs::read_to_string(&name);
+            (name, read.unwrap_or_else(|_| text.clone()))
+        });
+        let preprocessed = Preprocessed::new(&printed, &files.collect::<Vec<_>>());
+        let source = preprocessed.source();
+        for token in tokens(preprocessed.text()) {
+            let located = preprocessed.locate(token.span);
+            let typed = source.slice(located.span);
+            all += 1;
+            unknown += usize::from(!located.is_exact() && !is_invocation(typed, &printed));
+            assert!(
+                !located.is_exact() || typed == token.text || is_invocation(typed, &printed),
+                "{name}: {token:?} {} {typed}",
+                source.location(located.span.start)
+            );
+        }
+    }
+    assert!(all > 5_000 && unknown * 200 < all, "{unknown} of {all}");
+}
+
+/// Whether a text begins with the name of a macro.
+fn is_invocation(text: &str, printed: &str) -> bool {
+    let name = tokens(text)
+        .first()
+        .map_or(String::new(), |first| first.text.to_string());
+    let defines = ["(", " ", "\n"].map(|end| format!("#define {name}{end}"));
+    name.starts_with("__LINE") || defines.iter().any(|define| printed.contains(define))
 }

@@ -105,7 +105,7 @@ fn mutated_programs() {
         .par_iter()
         .map(|text| (text.clone(), run::printed(text)))
         .collect();
-    let rounds = 2000 / printed.len().max(1) as u64;
+    let rounds = 1000 / printed.len().max(1) as u64;
     printed
         .par_iter()
         .enumerate()

@@ -91,13 +91,20 @@ pub fn gcc_accepts<S: AsRef<str>>(folder: &Folder, files: &[S]) {
 
 /// What the system's preprocessor prints, with the headers that come with the program.
 pub fn printed(text: &str) -> String {
+    printed_with(text, &[])
+}
+
+/// The same with further options.
+pub fn printed_with(text: &str, options: &[String]) -> String {
     let headers = Folder::new();
     for (name, text) in HEADERS {
         headers.write(name, text);
     }
     let mut command = Command::new("cc");
     let output = command
-        .args(["-E", "-dD", "-w", "-nostdinc", "-isystem"])
+        .args(["-E", "-dD", "-w", "-nostdinc"])
+        .args(options)
+        .arg("-isystem")
         .arg(headers.path("."))
         .args(["-x", "c", "-"])
         .write_stdin(text)

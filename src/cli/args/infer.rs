@@ -1,6 +1,7 @@
 //! The arguments of `infer`.
 
 use super::{AnswerFormat, BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
+use crate::c::Repair;
 use crate::infer::{
     AllowedGaps, EngineKind, MOST_KIND_COST, MOST_NODES, Paths, PdMerge, PdPrevent, Prices,
 };
@@ -99,6 +100,10 @@ pub struct Infer {
     /// Give up when formulas have this many nodes (engines points and ordering)
     #[arg(long, value_name = "N", default_value_t = MOST_NODES)]
     pub max_formula_nodes: usize,
+    /// What may be changed in a C program: the places of fences, the memory orders of atomic
+    /// stores, or both
+    #[arg(long, value_name = "WHAT", default_value = "fences")]
+    pub repair: Repair,
     /// Write the program with its fences to a file; with several models, to one for each, whose
     /// name has the model before its ending. Where fences go into several files of a C program,
     /// name a folder

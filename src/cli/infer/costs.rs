@@ -1,11 +1,12 @@
 //! What fences cost, as people say it.
 
+use crate::c::Repair;
 use crate::cli::{Failure, args, input};
 use crate::diagnostic::Diagnostic;
 use crate::fences;
 use crate::infer::allowed;
 use crate::infer::hitting::{Costs, MOST_COST};
-use crate::program::Program;
+use crate::program::{Program, Side};
 use crate::source::{Position, Source, Span};
 use crate::words::grouped;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
@@ -18,6 +19,13 @@ pub fn costs(args: &args::Infer, source: &Source, program: &Program) -> Result<C
         None if args.cost == "loops" => {
             let depths = program.points.iter().map(|point| point.depth);
             depths.map(of_depth).collect()
+        }
+        // An order that is stronger than need be is dearer.
+        None if args.repair != Repair::Fences => {
+            let sides = program.points.iter().map(|point| point.sites[0].side);
+            sides
+                .map(|side| if side == Side::Release { 1 } else { 2 })
+                .collect()
         }
         None => vec![1; program.points.len()],
         Some(path) => from_file(path, source, program)?,

@@ -11,13 +11,18 @@ use super::interrupt::Interruptible;
 use super::streams::{print_message, stderr_paint, stdout_paint};
 use super::verify::{limits, refuse_guesses, refuse_under_robust};
 use super::{Exit, Failure, certificates, conclude, output, progress};
+use crate::c::Repair;
 use crate::certificate::certificate;
 use crate::import::Format;
-use crate::infer::{Conclusion, EngineKind, InferOptions, OrderingRules, infer};
+use crate::infer::{
+    Conclusion, EngineKind, InferOptions, Inference, Optimality, OrderingRules, infer,
+};
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
+use crate::program::{Program, Side};
 use crate::record::Mode;
 use crate::report::infer::{InferReport, Request};
 use crate::report::target::Target;
+use crate::source::Source;
 use crate::space::Standstill;
 use crate::verify::{Strategy, VerifyOptions};
 use costs::{cost_file, costs};
@@ -53,7 +58,7 @@ fn one(
     searches: &OnceCell<Arc<Interruptible>>,
     answers: &mut Answers,
 ) -> Result<Exit, Failure> {
-    let input = input::program(file, &args.common)?;
+    let input = input::program_to_mend(file, &args.common, args.repair)?;
     if args.stuck {
         refuse_guesses("--stuck", input.format)?;
     }
@@ -93,7 +98,7 @@ fn one(
             limits: limits(&args.common),
             ..VerifyOptions::new(model, abstraction)
         };
-        let options = InferOptions {
+        let mut options = InferOptions {
             engine: args.engine,
             ordering: OrderingRules {
                 paths: args.paths,
@@ -114,27 +119,32 @@ fn one(
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), model.upper());
-        let found = progress::watched(&args.common, searches, &what, |monitor| {
-            infer(&program, &options, monitor)
-        });
-        let answer = InferAnswer {
+        let asked = |options: &InferOptions| {
+            progress::watched(&args.common, searches, &what, |monitor| {
+                infer(&program, options, monitor)
+            })
+        };
+        if model == Model::Tso {
+            // It keeps stores in order as it is.
+            without_releases(&program, &mut options);
+        }
+        let mut found = asked(&options);
+        let question = Question {
             args,
             file,
             input: &input,
-            report: InferReport {
-                source: &source,
-                program: &program,
-                options: &options,
-                request: Request {
-                    place: args.place,
-                    cost: &args.cost,
-                    per_process: args.per_process,
-                    target: args.emit_target,
-                },
-                found: &found,
-                seconds: begin.elapsed().as_secs_f64(),
-            },
+            source: &source,
+            program: &program,
+            begin,
         };
+        if !question.answer(&options, &found).holds_as_typed(searches)? {
+            without_releases(&program, &mut options);
+            found = asked(&options);
+            if let Conclusion::Placed(placed) = &mut found.conclusion {
+                placed.optimality = Optimality::Unknown;
+            }
+        }
+        let answer = question.answer(&options, &found);
         exit = exit.min(answer.exit());
         answers.warn(&source, answer.warnings());
         match args.patch {
@@ -203,6 +213,11 @@ fn check(args: &args::Infer) -> Result<(), Failure> {
             "--certificate needs a single --model: the placements may differ",
         ));
     }
+    if args.certificate.is_some() && args.repair != Repair::Fences {
+        return Err(Failure::message(
+            "--certificate is about fences: leave out --repair",
+        ));
+    }
     if args.certificate.is_some() && !lazy {
         return Err(Failure::message(
             "--certificate goes with --engine lazy: only its counterexamples show a lower bound",
@@ -257,6 +272,48 @@ fn abstraction(args: &args::Infer) -> Result<(Abstraction, Strategy), Failure> {
             Err(Failure::message("--k auto goes with --engine lazy"))
         }
         _ => args.buffers.abstraction(0).map_err(Failure::message),
+    }
+}
+
+/// What was asked, and about which program.
+struct Question<'a> {
+    args: &'a args::Infer,
+    file: &'a Path,
+    input: &'a Input,
+    source: &'a Source,
+    program: &'a Program,
+    begin: Instant,
+}
+
+impl<'a> Question<'a> {
+    fn answer(&self, options: &'a InferOptions, found: &'a Inference) -> InferAnswer<'a> {
+        InferAnswer {
+            args: self.args,
+            file: self.file,
+            input: self.input,
+            report: InferReport {
+                source: self.source,
+                program: self.program,
+                options,
+                request: Request {
+                    place: self.args.place,
+                    cost: &self.args.cost,
+                    per_process: self.args.per_process,
+                    target: self.args.emit_target,
+                },
+                found,
+                seconds: self.begin.elapsed().as_secs_f64(),
+            },
+        }
+    }
+}
+
+/// Does not let stores become release.
+fn without_releases(program: &Program, options: &mut InferOptions) {
+    for (point, cost) in program.points.iter().zip(&mut options.costs) {
+        if point.sites[0].side == Side::Release {
+            *cost = None;
+        }
     }
 }
 

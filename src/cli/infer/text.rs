@@ -1,6 +1,7 @@
 //! What `infer` says to people.
 
 use super::InferAnswer;
+use crate::c::Repair;
 use crate::cli::streams::table_style;
 use crate::describe;
 use crate::infer::{AllowedGaps, Bounds, Conclusion, EngineKind, Optimality, Placement};
@@ -70,7 +71,7 @@ impl InferAnswer<'_> {
                 out.push_str(&self.assumption());
             }
             Conclusion::Placed(placed) => {
-                let fences = count(placed.best.fences.len() as u64, "fence");
+                let fences = count(placed.best.fences.len() as u64, self.noun());
                 let verb = if placed.best.fences.len() == 1 {
                     "makes"
                 } else {
@@ -122,8 +123,17 @@ impl InferAnswer<'_> {
     fn between(&self, bounds: &Bounds) -> String {
         let (lower, upper) = (bounds.lower, bounds.best.cost);
         match self.args.cost == "uniform" {
-            true => format!("at least {lower}, at most {}", count(upper, "fence")),
+            true => format!("at least {lower}, at most {}", count(upper, self.noun())),
             false => format!("a cost of at least {lower}, at most {upper}"),
+        }
+    }
+
+    /// What the program is mended by.
+    fn noun(&self) -> &'static str {
+        match self.args.repair {
+            Repair::Fences => "fence",
+            Repair::Orders => "memory order",
+            Repair::Any => "change",
         }
     }
 
@@ -277,7 +287,8 @@ impl InferAnswer<'_> {
                 (_, Some(violation)) => format!("in the abstraction, {violation}"),
                 (_, None) => "nothing was found in time".to_string(),
             };
-            let _ = writeln!(out, "  without the fence {}: {what}", self.place(*point));
+            let noun = self.noun();
+            let _ = writeln!(out, "  without the {noun} {}: {what}", self.place(*point));
             if let (true, Some((_, trace))) = (self.args.why, &why.counterexample) {
                 let style = table_style(self.args.locals);
                 let table = trace_table(&program, self.source, trace, style);

@@ -1,7 +1,7 @@
 //! The program with its fences, as a file or as a patch.
 
 use super::InferAnswer;
-use crate::c::{self, FencedFile};
+use crate::c::{self, FencedFile, Repair};
 use crate::cli::convert::converted;
 use crate::cli::input::{self, Input};
 use crate::cli::interrupt::Interruptible;
@@ -12,7 +12,7 @@ use crate::cli::{Failure, output, progress};
 use crate::import::Format;
 use crate::infer::Placement;
 use crate::lang::insert_fences;
-use crate::program::{FenceKind, FenceSite, PointId};
+use crate::program::{FenceKind, FenceSite, PointId, Side};
 use crate::report::patch::unified_diff;
 use crate::source::Span;
 use crate::verify::{Verdict, VerifyOptions, verify};
@@ -84,7 +84,19 @@ impl InferAnswer<'_> {
                 span: Span::new(0, self.source.text().len()),
                 text: insert_fences(self.source, sites),
             }]),
-            Format::C => Some(c::insert_fences(self.source, sites)),
+            Format::C => {
+                let mut files = c::insert_fences(self.source, sites);
+                if files.is_empty() {
+                    // Nothing is changed.
+                    let (name, span) = self.source.files().next()?;
+                    files.push(FencedFile {
+                        name: name.to_string(),
+                        span,
+                        text: self.source.slice(span).to_string(),
+                    });
+                }
+                Some(files)
+            }
             Format::Litmus | Format::Rmm | Format::Trencher => None,
         }
     }
@@ -117,7 +129,8 @@ impl InferAnswer<'_> {
     /// Writes the main file to a path, or all files that have fences to a folder.
     fn emit(&self, path: &Path, files: &[FencedFile]) -> Result<(), Failure> {
         let main = self.source.name();
-        let outputs: Vec<(PathBuf, &FencedFile)> = match (path.is_dir(), files) {
+        let into_folder = path.is_dir();
+        let outputs: Vec<(PathBuf, &FencedFile)> = match (into_folder, files) {
             (true, _) => files
                 .iter()
                 .map(|file| (path.join(below(&file.name)), file))
@@ -143,7 +156,7 @@ impl InferAnswer<'_> {
         let inputs = inputs.chain([("the program", self.file)]);
         output::refuse_overwriting(inputs, &roles)?;
         for (path, file) in outputs {
-            if let Some(folder) = path.parent().filter(|_| files.len() > 1) {
+            if let Some(folder) = path.parent().filter(|_| into_folder) {
                 output::create_folder(folder)?;
             }
             output::write(&path, &file.text)?;
@@ -160,11 +173,41 @@ impl InferAnswer<'_> {
         unified_diff(&name.to_string(), original, &file.text)
     }
 
+    /// Whether the program still verifies when the changes are typed. A store that becomes
+    /// release orders less than a fence before it would.
+    pub fn holds_as_typed(&self, searches: &Interruptible) -> Result<bool, Failure> {
+        let releases = |placement: &Placement| {
+            let mut sites = self.sites(placement).into_iter();
+            sites.any(|(site, _)| site.side == Side::Release)
+        };
+        match self.known() {
+            Some(placement) if releases(placement) => {
+                let files = self.fenced_files(placement).unwrap_or_default();
+                Ok(self.verdict_as_typed(&files, searches)? == Verdict::Correct)
+            }
+            _ => Ok(true),
+        }
+    }
+
     /// Reads the files with their fences and verifies what they say.
     fn verify_again(&self, files: &[FencedFile], searches: &Interruptible) -> Result<(), Failure> {
+        match self.verdict_as_typed(files, searches)? {
+            Verdict::Correct => Ok(()),
+            Verdict::Violated | Verdict::Inconclusive(_) => Err(Failure::message(format!(
+                "nothing was written: '{}' with the fences typed in could not be verified again",
+                self.source.name()
+            ))),
+        }
+    }
+
+    fn verdict_as_typed(
+        &self,
+        files: &[FencedFile],
+        searches: &Interruptible,
+    ) -> Result<Verdict, Failure> {
         let common = &self.args.common;
         let preprocessed = preprocess_changed(self.file, self.source, files, &common.c)?;
-        let Input { program, .. } = input::compile_c(&preprocessed, &common.c)?;
+        let Input { program, .. } = input::compile_c(&preprocessed, &common.c, Repair::Fences)?;
         let options = VerifyOptions {
             limits: limits(common),
             ..self.options.verify.clone()
@@ -173,13 +216,7 @@ impl InferAnswer<'_> {
         let answer = progress::watched(common, searches, &what, |monitor| {
             verify(&program, &options, monitor)
         });
-        match answer.verdict {
-            Verdict::Correct => Ok(()),
-            Verdict::Violated | Verdict::Inconclusive(_) => Err(Failure::message(format!(
-                "nothing was written: '{}' with the fences typed in could not be verified again",
-                self.source.name()
-            ))),
-        }
+        Ok(answer.verdict)
     }
 
     /// A fence that some instance of the template lacks or has of another kind.
