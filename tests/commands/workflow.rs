@@ -28,7 +28,7 @@ fn several_programs_and_folders() {
         // The worst counts, and what is broken does not stop the others.
         let ran = run(&[command, &all, &algorithm("lock/ttas-broken")]);
         assert_eq!(ran.code, 2, "{ran:?}");
-        assert_eq!(ran.stdout.matches(" under ").count() >= 4, true, "{ran:?}");
+        assert!(ran.stdout.matches(" under ").count() >= 4, "{ran:?}");
         assert!(ran.stderr.contains("unknown local 'x'"), "{ran:?}");
         let ran = run(&[command, &a, &algorithm("lock/ttas-broken")]);
         assert_eq!(ran.code, 1, "{ran:?}");
