@@ -19,6 +19,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+/// The reference of the input language.
+pub const LANGUAGE: &str = include_str!("../../docs/language.md");
+
 const EXIT_CODES: &str = "Exit codes:
   0  safe, or fences were placed
   1  a violation was found, or no fences can help
@@ -63,6 +66,9 @@ pub enum Command {
     Litmus(Litmus),
     /// Print a program in another language
     Convert(Convert),
+    /// Print the reference of the input language
+    #[command(long_about = LANGUAGE)]
+    Language,
     /// Print the JSON Schema of what verify and infer print with --format json
     Schema,
     /// Print what a shell needs to complete commands and options
@@ -211,6 +217,7 @@ impl Arguments {
             Command::Sweep(sweep) => sweep.cells.common.color,
             Command::Compare(compare) => compare.cells.common.color,
             Command::Report(_)
+            | Command::Language
             | Command::Schema
             | Command::Completions { .. }
             | Command::Man { .. } => ColorChoice::Auto,

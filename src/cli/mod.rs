@@ -144,6 +144,7 @@ pub fn main() -> ExitCode {
         Command::Man { command } => shell::man(command.as_deref()),
         Command::Litmus(litmus) => litmus::run(litmus),
         Command::Convert(convert) => convert::run(convert),
+        Command::Language => print(args::LANGUAGE).map(|()| Exit::Fine),
         Command::Schema => print(&verify::json_text(&record::schema())).map(|()| Exit::Fine),
     };
     let exit = result.unwrap_or_else(|failure| conclude(Exit::Usage, &[failure]));

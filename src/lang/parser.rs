@@ -6,6 +6,7 @@
 //! one message.
 
 mod expr;
+mod familiar;
 mod item;
 mod stmt;
 

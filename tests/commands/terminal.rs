@@ -111,7 +111,11 @@ fn progress_is_not_filled_up() {
     let asked = [
         "verify", &filter, "--model", "pso", "--abs", "exact", "--bound", "2",
     ];
-    let asked = [&asked[..], &["--search", "plain", "--timeout", "2"]].concat();
+    let asked = [
+        &asked[..],
+        &["--search", "plain", "--timeout", "2", "--no-trace"],
+    ]
+    .concat();
     let mut started = OnTerminal::start(&asked, &[]);
     let shown = started.wait_for(" states/s") + &started.rest();
     started.child.wait().expect("it ends");

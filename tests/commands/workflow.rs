@@ -202,3 +202,15 @@ fn broken_programs_on_a_page() {
     let page = std::fs::read_to_string(html).expect("a page");
     assert!(page.contains("unknown local"), "the error is on the page");
 }
+
+#[test]
+fn the_language_is_at_hand() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/language.md");
+    let document = std::fs::read_to_string(path).expect("the document");
+    assert_eq!(run(&["language"]).stdout, document);
+    let help = run(&["help", "language"]);
+    assert_eq!(help.code, 0, "{help:?}");
+    for words in ["## Memory", "`cas ok = x, old, new;`", "mutex critical;"] {
+        assert!(help.stdout.contains(words), "{words}: {help:?}");
+    }
+}

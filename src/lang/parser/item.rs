@@ -1,9 +1,10 @@
 //! Items, declarations and ranges.
 
-use super::{ITEM_KEYWORDS, Parsed, Parser, Reported};
+use super::{ITEM_KEYWORDS, Parsed, Parser, Reported, is};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
-    Ast, Declaration, Init, Item, Parameter, Predicate, Process, Property, Range, Type, Variable,
+    Ast, Declaration, Expr, ExprKind, Init, Item, Parameter, Predicate, Process, Property, Range,
+    Type, Variable,
 };
 use crate::lang::lexer::{KEYWORDS, TokenKind};
 use crate::program::PropertyKind;
@@ -13,12 +14,45 @@ impl Parser<'_> {
     pub(super) fn program(&mut self) -> Ast {
         let mut items = Vec::new();
         while !self.at_end() {
-            match self.item() {
-                Ok(item) => items.push(item),
-                Err(Reported) => self.skip_to_item(),
+            let parsed = match self.at_enum() {
+                true => self.enumeration(&mut items),
+                false => self.item().map(|item| items.push(item)),
+            };
+            if let Err(Reported) = parsed {
+                self.skip_to_item();
             }
         }
         Ast { items }
+    }
+
+    /// `enum {` comes next; `enum` alone is a name like others.
+    fn at_enum(&self) -> bool {
+        let token = self.token();
+        token.kind == TokenKind::Name
+            && self.source.slice(token.span) == "enum"
+            && is(self.peek(1), "{")
+    }
+
+    /// `enum { A, B, C }`: constants 0, 1, 2.
+    fn enumeration(&mut self, items: &mut Vec<Item>) -> Parsed<()> {
+        self.bump();
+        self.expect("{")?;
+        for number in 0.. {
+            let name = self.name("a constant")?;
+            let kind = ExprKind::Int(number);
+            let span = name.span;
+            let value = Expr { kind, span };
+            items.push(Item::Const { name, value });
+            let more = self.eat(",");
+            if self.eat("}") {
+                break;
+            }
+            if !more {
+                return Err(self.expected("`,` or `}`"));
+            }
+        }
+        self.eat(";");
+        Ok(())
     }
 
     fn skip_to_item(&mut self) {

@@ -1,11 +1,12 @@
 //! Blocks and statements.
 
+use super::familiar::instead_of;
 use super::item::nearest_keyword;
 use super::{ITEM_KEYWORDS, Parsed, Parser, Reported, STATEMENT_KEYWORDS, is};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Block, Condition, Expr, Member, Name, Place, Stmt, StmtKind};
+use crate::lang::ast::{Block, Condition, Expr, ExprKind, Member, Name, Place, Stmt, StmtKind};
 use crate::lang::lexer::TokenKind;
-use crate::program::FenceKind;
+use crate::program::{BinaryOp, FenceKind};
 
 impl Parser<'_> {
     /// `{ … }`, going on at the next statement after an error.
@@ -172,9 +173,15 @@ impl Parser<'_> {
             self.expect(";")?;
             return Ok(StmtKind::Assign { target, value });
         }
+        if let Some(op) = self.combining() {
+            return self.combined(target, op);
+        }
         let message = format!("expected `=` or `:`, found {}", self.found());
         let mut diagnostic = Diagnostic::error(self.here(), message);
-        if self.at("[") {
+        if let Some(help) = instead_of(&target.text) {
+            let message = format!("unknown statement '{}'", target.text);
+            diagnostic = Diagnostic::error(target.span, message).help(help);
+        } else if self.at("[") {
             diagnostic = diagnostic.help("array cells are written with `store`");
         } else if let Some(keyword) = nearest_keyword(&target.text, &STATEMENT_KEYWORDS) {
             let message = format!("unknown statement '{}'", target.text);
@@ -182,6 +189,47 @@ impl Parser<'_> {
                 Diagnostic::error(target.span, message).help(format!("did you mean `{keyword}`?"));
         }
         Err(self.error(diagnostic))
+    }
+
+    /// What `++`, `--`, `+=`, `-=` or `*=` does, if one of them comes next.
+    fn combining(&self) -> Option<BinaryOp> {
+        let (first, second) = (self.token(), self.tokens.get(self.at + 1)?);
+        let together = first.span.end == second.span.start;
+        let op = match (first.kind, second.kind) {
+            (TokenKind::Symbol("+"), TokenKind::Symbol("+" | "=")) => BinaryOp::Add,
+            (TokenKind::Symbol("-"), TokenKind::Symbol("-" | "=")) => BinaryOp::Sub,
+            (TokenKind::Symbol("*"), TokenKind::Symbol("=")) => BinaryOp::Mul,
+            _ => return None,
+        };
+        together.then_some(op)
+    }
+
+    /// `i++;` and `i += e;` as the assignments they stand for.
+    fn combined(&mut self, target: Name, op: BinaryOp) -> Parsed<StmtKind> {
+        let sign = self.here();
+        self.bump();
+        let right = match self.eat("=") {
+            true => self.expression()?,
+            false => {
+                self.bump();
+                let span = self.since(sign);
+                let kind = ExprKind::Int(1);
+                Expr { kind, span }
+            }
+        };
+        self.expect(";")?;
+        let left = Expr {
+            kind: ExprKind::Name(target.text.clone()),
+            span: target.span,
+        };
+        let span = target.span.to(right.span);
+        let kind = ExprKind::Binary {
+            op,
+            left: Box::new(left),
+            right: Box::new(right),
+        };
+        let value = Expr { kind, span };
+        Ok(StmtKind::Assign { target, value })
     }
 
     /// A statement whose keyword has been consumed, up to its semicolon.

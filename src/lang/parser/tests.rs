@@ -234,3 +234,91 @@ fn errors_are_capped() {
     assert_eq!(found.len(), 21);
     assert_eq!(found[20], "and 980 more errors");
 }
+
+/// What the only statement of a process assigns.
+fn assigned(statement: &str) -> String {
+    use crate::lang::ast::{Member, StmtKind};
+    let ast = parse(&Source::new("t", format!("process p {{ {statement} }}"))).expect("parses");
+    let [Item::Process(process)] = &ast.items[..] else {
+        panic!("{:?}", ast.items);
+    };
+    match &process.body.members[..] {
+        [Member::Statement(statement)] => match &statement.kind {
+            StmtKind::Assign { target, value } => format!("{}={}", target.text, show(value)),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn assignments_that_combine() {
+    let cases = [
+        ("i++;", "i=(i+1)"),
+        ("i--;", "i=(i-1)"),
+        ("i += 2 * j;", "i=(i+(2*j))"),
+        ("i -= j - 1;", "i=(i-(j-1))"),
+        ("i *= j + 1;", "i=(i*(j+1))"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(assigned(text), expected, "{text}");
+    }
+    for text in [
+        "i + +;", "i + = 1;", "i +;", "i /= 2;", "i+++;", "++i;", "i++",
+    ] {
+        let text = format!("process p {{ {text} }}");
+        assert!(!errors(&text).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn familiar_words_have_hints() {
+    let help = |statement: &str| {
+        let text = format!("process p {{ {statement} }}");
+        let found = parse(&Source::new("t", text)).expect_err("it is no statement");
+        found[0].help.clone().unwrap_or_default()
+    };
+    let cases = [
+        ("fetch_add(x, 1);", "`add r = x, 1;`"),
+        ("atomic_fetch_add_explicit(x, 1);", "`add r = x, 1;`"),
+        ("xchg(x, 1);", "`swap r = x, 1;`"),
+        ("smp_mb();", "`fence;`"),
+        ("for (;;) { }", "`while (c) { … }`"),
+        ("return;", "`stop;`"),
+        ("await (x == 1);", "`do { load r = x; } while (!r);`"),
+        ("stroe x = 1;", "did you mean `store`?"),
+    ];
+    for (statement, expected) in cases {
+        let help = help(statement);
+        assert!(help.contains(expected), "{statement}: {help}");
+    }
+}
+
+#[test]
+fn enumerations_are_constants() {
+    let constants = |text: &str| -> Vec<String> {
+        let ast = parse(&Source::new("t", text)).expect("parses");
+        let constants = ast.items.iter().map(|item| match item {
+            Item::Const { name, value } => format!("{}={}", name.text, show(value)),
+            other => panic!("{other:?}"),
+        });
+        constants.collect()
+    };
+    assert_eq!(
+        constants("enum { IDLE, BUSY, DONE }"),
+        ["IDLE=0", "BUSY=1", "DONE=2"]
+    );
+    assert_eq!(
+        constants("enum { A, } const B = 7; enum { C };"),
+        ["A=0", "B=7", "C=0"]
+    );
+    for text in [
+        "enum { }",
+        "enum { A B }",
+        "enum { A",
+        "enum A;",
+        "enum { A = 1 }",
+    ] {
+        assert!(!errors(text).is_empty(), "{text}");
+    }
+}
