@@ -38,8 +38,10 @@ const MOST_LOG_WORK: u64 = 1 << 29;
 pub(super) fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
     let asked = Portfolio::new(program, options, monitor);
     match (options.strategy, options.semantics.abstraction) {
-        // View logs say nothing of standstills.
-        (_, Abstraction::Logs { .. }) if options.standstill != Standstill::Ignored => {
+        // View logs say nothing of standstills, and every update of theirs waits.
+        (_, Abstraction::Logs { .. })
+            if options.standstill != Standstill::Ignored || program.keeps_books() =>
+        {
             asked.refined()
         }
         (strategy, Abstraction::Logs { widening }) => asked.logs_alone(strategy, widening),

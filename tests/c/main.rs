@@ -5,6 +5,7 @@ mod expressions;
 mod patch;
 mod points;
 mod positions;
+mod repair;
 mod robustness;
 mod run;
 mod suite;
