@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 /// No store is pending, some process has not stopped, and all that have not can only spin.
 pub fn is_stuck(program: &Program, setup: &Setup, state: &State) -> bool {
     let drained = state.processes.iter().all(|process| process.drained());
-    let mut waiting = (0..program.instances.len()).filter(|&p| !program.ready(state, p).has_stopped());
+    let mut waiting =
+        (0..program.instances.len()).filter(|&p| !program.ready(state, p).has_stopped());
     drained
         && !program.all_stopped(state)
         && waiting.all(|process| only_spins(program, setup, state, process))
@@ -26,9 +27,7 @@ fn only_spins(program: &Program, setup: &Setup, state: &State, process: usize) -
     while let Some(state) = open.pop() {
         let next = &program.ready(&state, process).next;
         let mut statements = next.iter().map(|&at| &program.instances[process].code[at]);
-        let stores = |code: &Code| {
-            matches!(code, Code::Step(statement) if matches!(statement.kind, StmtKind::Store { .. }))
-        };
+        let stores = |code: &Code| matches!(code, Code::Step(statement) if matches!(statement.kind, StmtKind::Store { .. }));
         if statements.any(stores) {
             return false;
         }

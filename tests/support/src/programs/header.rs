@@ -338,7 +338,10 @@ fn contradictions(header: &Header, words: &[String]) -> Vec<Problem> {
                     _ => true,
                 };
                 if !fits {
-                    wrong(fact.line, "getting stuck costs less than nothing".to_string());
+                    wrong(
+                        fact.line,
+                        "getting stuck costs less than nothing".to_string(),
+                    );
                 }
             }
         }
