@@ -372,11 +372,7 @@ impl<'a> Lowering<'a> {
         let ty = object.ty.ty.clone();
         if object.ty.atomic && matches!(object.at, Where::Memory { .. }) {
             let Some(machine) = wrapping(op) else {
-                return self.refuse(
-                    piece,
-                    "this operation is not one step on an atomic object",
-                    "use a loop with atomic_compare_exchange_weak",
-                );
+                return self.modify_in_a_loop(object, op, by, piece, old);
             };
             let order = Order::SequentiallyConsistent;
             let (before, operand) = self.fetch(object, machine, by, order, piece)?;
@@ -406,6 +402,37 @@ impl<'a> Lowering<'a> {
             true => Operand::scalar(ty, before),
             false => result,
         })
+    }
+
+    /// What no machine does in one step is tried until nobody comes between.
+    fn modify_in_a_loop(
+        &mut self,
+        object: &Lvalue,
+        op: &BinaryOperator,
+        by: Operand,
+        piece: Piece,
+        old: bool,
+    ) -> Read<Operand> {
+        let span = self.span(piece);
+        let ty = object.ty.ty.clone();
+        let by = self.kept(by, piece)?;
+        let (head, end) = (self.code.location(), self.code.location());
+        self.code.pass_to(head, span);
+        let before = self.load(object, span);
+        let value = Operand::scalar(ty.clone(), before.clone());
+        let new = self.arithmetic(op, value, by, piece)?;
+        let new = self.converted(new, &ty, piece)?;
+        let new = self.kept(new, piece)?;
+        let new = self.scalar(new, piece)?;
+        let swap = Update::CasOld {
+            expected: before.clone(),
+            new: new.clone(),
+        };
+        let found = self.update(object, swap, Order::SequentiallyConsistent, span);
+        self.code
+            .branch(equal(found, before.clone()), end, head, span);
+        self.code.at = end;
+        Ok(Operand::scalar(ty, if old { before } else { new }))
     }
 
     /// An atomic operation; gives the old value and the operand as they are combined.

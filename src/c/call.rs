@@ -1,12 +1,13 @@
 //! Calls of functions that the program defines: each call is a copy of the body.
 
 use super::lowering::{Entity, Frame, Lowering, Read, Scope, Storage, Variable};
-use super::operand::{Operand, Val};
+use super::operand::{Lvalue, Operand, Val, Where};
 use super::types::{Qualified, Type};
-use crate::program::Expr;
+use crate::program::{Expr, LocalId};
 use lang_c::ast::*;
 use lang_c::span::{Node, Span as Piece};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 impl<'a> Lowering<'a> {
     pub fn call(&mut self, call: &'a Node<CallExpression>, piece: Piece) -> Read<Operand> {
@@ -77,19 +78,9 @@ impl<'a> Lowering<'a> {
             return self.error(function.span, "this function has no parameters");
         };
         let base = self.returned(specified.ty, &function.node.declarator)?;
-        let result = match &base.ty {
+        let result = match base.ty {
             Type::Void => None,
-            ty if ty.is_scalar() => {
-                let number = ty.number().expect("a scalar");
-                Some((self.code.temporary(number.domain()), base.ty.clone()))
-            }
-            _ => {
-                return self.refuse(
-                    function.node.declarator.span,
-                    "a function that returns a structure is not read",
-                    "give it a pointer to fill",
-                );
-            }
+            _ => Some(self.result(&base, function.node.declarator.span)?),
         };
         let changed = changed_names(&function.node.statement);
         let labels = has_labels(&function.node.statement);
@@ -124,9 +115,35 @@ impl<'a> Lowering<'a> {
         self.scopes.extend(frame.scopes);
         body?;
         self.code.pass_to(returns, span);
-        Ok(match result {
-            Some((local, ty)) => Operand::scalar(ty, Expr::Atom(local)),
-            None => Operand::nothing(),
+        match result {
+            Some(result) => self.read(result, piece),
+            None => Ok(Operand::nothing()),
+        }
+    }
+
+    /// Where the result of a call goes: a temporary, or locals of a structure.
+    fn result(&mut self, ty: &Qualified, piece: Piece) -> Read<Lvalue> {
+        let first = match ty.ty.number() {
+            Some(number) if ty.ty.is_scalar() => self.code.temporary(number.domain()),
+            _ => {
+                self.places(piece, &ty.ty)?;
+                let first = LocalId(self.code.locals.len() as u32);
+                for leaf in self.structs.leaves(ty) {
+                    let number = leaf.ty.ty.number().expect("a leaf is a scalar");
+                    let name = format!("result{}", leaf.path);
+                    self.code.local(&name, number.domain(), 0);
+                }
+                first
+            }
+        };
+        Ok(Lvalue {
+            ty: ty.clone(),
+            at: Where::Locals {
+                first,
+                offset: Expr::Const(0),
+                offsets: Rc::new(vec![0]),
+                declared: piece.start,
+            },
         })
     }
 

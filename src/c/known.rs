@@ -83,6 +83,7 @@ impl<'a> Lowering<'a> {
                 self.free(pointer, piece)
             }
             "memset" => self.fill(arguments, piece),
+            "memcpy" | "memmove" => self.copy_memory(arguments, piece),
             _ if is_silent(name) => {
                 for argument in arguments {
                     if super::expr::changes(argument) {
@@ -189,6 +190,35 @@ impl<'a> Lowering<'a> {
         Ok(pointer)
     }
 
+    /// `memcpy` of whole objects of one type.
+    fn copy_memory(&mut self, arguments: Arguments<'a>, piece: Piece) -> Read<Operand> {
+        let [to, from, size] = self.exactly(arguments, piece)?;
+        let help = "assign each field";
+        let Some(size) = self.constant_or_none(size)? else {
+            return self.refuse(piece, "the size must be constant", help);
+        };
+        let (to, from) = (self.value(to)?, self.value(from)?);
+        let object = self.follow(to.clone(), piece)?;
+        let same = self.follow(from.clone(), piece)?.ty.ty == object.ty.ty;
+        let layout = self.structs.layout(&object.ty.ty);
+        let bytes = layout.map(|(bytes, _)| bytes as Value);
+        let Some(bytes) = bytes.filter(|bytes| same && *bytes > 0 && size % bytes == 0) else {
+            return self.refuse(
+                piece,
+                "the size is not that of whole objects of one type",
+                help,
+            );
+        };
+        for index in 0..size / bytes {
+            let index = Operand::int(index);
+            let target = self.moved(to.clone(), index.clone(), false, piece)?;
+            let source = self.moved(from.clone(), index, false, piece)?;
+            let (target, source) = (self.follow(target, piece)?, self.follow(source, piece)?);
+            self.copy(&target, &source, piece)?;
+        }
+        Ok(to)
+    }
+
     /// The object that a pointer argument points to, which must be a scalar.
     pub fn target(&mut self, argument: &'a Node<Expression>) -> Read<Lvalue> {
         let pointer = self.value(argument)?;
@@ -235,7 +265,7 @@ fn is_silent(name: &str) -> bool {
     )
 }
 
-/// Whether an expression is a name.
+/// The name that an expression is, casts and `&` aside.
 pub fn name_of(expr: &Node<Expression>) -> Option<&Node<Identifier>> {
     match &expr.node {
         Expression::Identifier(name) => Some(name),

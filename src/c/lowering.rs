@@ -124,7 +124,8 @@ pub enum Storage {
 pub struct Frame {
     pub function: String,
     pub returns: Loc,
-    pub result: Option<(LocalId, Type)>,
+    /// Where the result goes.
+    pub result: Option<Lvalue>,
     pub labels: HashMap<String, Loc>,
     /// The variables that it changes or whose address it takes.
     pub changed: HashSet<String>,

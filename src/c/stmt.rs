@@ -1,10 +1,11 @@
 //! Statements, and the gaps between them where fences can be typed.
 
 use super::Repair;
+use super::access::Order;
 use super::lowering::{Lowering, Read};
-use super::operand::{Val, equal, not};
+use super::operand::{Val, binary, equal, less, not};
 use super::types::Type;
-use crate::program::{Expr, FenceKind, FenceSite, Instr, Loc, Side};
+use crate::program::{BinaryOp, Expr, FenceKind, FenceSite, Instr, Loc, LocalId, Side};
 use crate::source::Span;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span as Piece};
@@ -189,10 +190,8 @@ impl<'a> Lowering<'a> {
                 };
                 let frame = self.frame();
                 let (returns, result) = (frame.returns, frame.result.clone());
-                if let (Some((value, at)), Some((local, ty))) = (value, result) {
-                    let value = self.converted(value, &ty, at)?;
-                    let value = self.scalar(value, at)?;
-                    self.code.assign(local, value, span);
+                if let (Some((value, at)), Some(result)) = (value, result) {
+                    self.assign(&result, value, Order::Relaxed, at)?;
                 }
                 self.code.jump(returns, span);
             }
@@ -293,13 +292,12 @@ impl<'a> Lowering<'a> {
                     let low = self.constant(&range.node.low)?;
                     let high = self.constant(&range.node.high)?;
                     let wide = number.promoted();
-                    let above = super::operand::less(wide, true, Expr::Const(low), value.clone());
-                    let below = super::operand::less(wide, true, value.clone(), Expr::Const(high));
-                    super::operand::binary(crate::program::BinaryOp::And, above, below)
+                    let above = less(wide, true, Expr::Const(low), value.clone());
+                    let below = less(wide, true, value.clone(), Expr::Const(high));
+                    binary(BinaryOp::And, above, below)
                 }
             };
-            others =
-                super::operand::binary(crate::program::BinaryOp::And, others, not(matches.clone()));
+            others = binary(BinaryOp::And, others, not(matches.clone()));
             self.dispatch(from, here, matches, span);
         }
         self.dispatch(from, default.unwrap_or(end), others, span);
@@ -312,13 +310,7 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    fn dispatch(
-        &mut self,
-        from: Loc,
-        to: Loc,
-        condition: Expr<crate::program::LocalId>,
-        span: Span,
-    ) {
+    fn dispatch(&mut self, from: Loc, to: Loc, condition: Expr<LocalId>, span: Span) {
         let instr = match condition.constant() {
             Some(0) => return,
             Some(_) => Instr::Pass,

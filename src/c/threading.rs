@@ -61,10 +61,8 @@ impl<'a> Lowering<'a> {
                 let value = self.value(value)?;
                 let root = self.frames.first().expect("code belongs to a function");
                 let (end, result) = (root.returns, root.result.clone());
-                if let Some((local, ty)) = result {
-                    let value = self.converted(value, &ty, piece)?;
-                    let value = self.scalar(value, piece)?;
-                    self.code.assign(local, value, span);
+                if let Some(result) = result {
+                    self.assign(&result, value, Order::Relaxed, piece)?;
                 }
                 self.code.jump(end, span);
                 done

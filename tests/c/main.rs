@@ -2,6 +2,7 @@
 
 mod differential;
 mod expressions;
+mod features;
 mod patch;
 mod points;
 mod positions;
