@@ -324,10 +324,22 @@ impl<'a> Lowering<'a> {
 
     /// Inline assembly: only fences and hints.
     fn assembly(&mut self, asm: &'a AsmStatement, piece: Piece) -> Read<()> {
-        let template = match asm {
-            AsmStatement::GnuBasic(template) => &template.node,
-            AsmStatement::GnuExtended(extended) => &extended.template.node,
+        let (template, outputs) = match asm {
+            AsmStatement::GnuBasic(template) => (&template.node, &[][..]),
+            AsmStatement::GnuExtended(asm) => (&asm.template.node, &asm.outputs[..]),
         };
+        // What is only read and written back stays as it is.
+        let changes = |output: &Node<GnuAsmOperand>| {
+            let constraints = output.node.constraints.node.concat();
+            !constraints.trim_start_matches('"').starts_with('+')
+        };
+        if outputs.iter().any(changes) {
+            return self.refuse(
+                piece,
+                "assembly that gives a variable a value is not read",
+                "assign the value in C",
+            );
+        }
         let text: String = template.concat().replace('"', "");
         let text = text.replace("\\n", " ").replace("\\t", " ").to_lowercase();
         let words: Vec<&str> = text

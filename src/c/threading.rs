@@ -181,7 +181,8 @@ impl<'a> Lowering<'a> {
             }
             ("sem_wait", [semaphore]) => {
                 let semaphore = self.target(semaphore)?;
-                self.semaphore_wait(&semaphore, span);
+                let (op, order) = (MachineOp::WrappingSub, Order::SequentiallyConsistent);
+                self.count_when(&semaphore, Expr::clone, op, order, span);
                 done
             }
             _ => Ok(None),
@@ -213,6 +214,19 @@ impl<'a> Lowering<'a> {
 
     /// Waits until there is no writer, and counts one more reader.
     fn read_lock(&mut self, lock: &Lvalue, span: Span) {
+        let free = |readers: &Expr<LocalId>| not(equal(readers.clone(), Expr::Const(WRITER)));
+        self.count_when(lock, free, MachineOp::WrappingAdd, Order::Relaxed, span);
+    }
+
+    /// Waits until a counter satisfies a condition, and adds 1 to it or takes 1 away.
+    fn count_when(
+        &mut self,
+        counter: &Lvalue,
+        condition: impl Fn(&Expr<LocalId>) -> Expr<LocalId>,
+        op: MachineOp,
+        order: Order,
+        span: Span,
+    ) {
         let (head, take, end) = (
             self.code.location(),
             self.code.location(),
@@ -220,22 +234,15 @@ impl<'a> Lowering<'a> {
         );
         self.code.pass_to(head, span);
         let mark = self.code.mark();
-        let readers = self.load(lock, span);
-        let free = not(equal(readers.clone(), Expr::Const(WRITER)));
-        self.code.branch(free, take, head, span);
+        let count = self.load(counter, span);
+        self.code.branch(condition(&count), take, head, span);
         self.code.at = take;
-        let more = machine(
-            MachineOp::WrappingAdd,
-            Number::INT,
-            readers.clone(),
-            Expr::Const(1),
-        );
-        let count = Update::CasOld {
-            expected: readers.clone(),
-            new: more,
+        let swap = Update::CasOld {
+            expected: count.clone(),
+            new: machine(op, Number::INT, count.clone(), Expr::Const(1)),
         };
-        let old = self.update(lock, count, Order::Relaxed, span);
-        self.code.branch(equal(old, readers), end, head, span);
+        let old = self.update(counter, swap, order, span);
+        self.code.branch(equal(old, count), end, head, span);
         self.code.release(mark);
         self.code.at = end;
     }
@@ -312,33 +319,6 @@ impl<'a> Lowering<'a> {
         self.code.assign(result, Expr::Const(0), span);
         self.code.pass_to(end, span);
         Operand::scalar(Type::INT, Expr::Atom(result))
-    }
-
-    fn semaphore_wait(&mut self, semaphore: &Lvalue, span: Span) {
-        let (head, take, end) = (
-            self.code.location(),
-            self.code.location(),
-            self.code.location(),
-        );
-        self.code.pass_to(head, span);
-        let mark = self.code.mark();
-        let count = self.load(semaphore, span);
-        self.code.branch(count.clone(), take, head, span);
-        self.code.at = take;
-        let less = machine(
-            MachineOp::WrappingSub,
-            Number::INT,
-            count.clone(),
-            Expr::Const(1),
-        );
-        let swap = Update::CasOld {
-            expected: count.clone(),
-            new: less,
-        };
-        let old = self.update(semaphore, swap, Order::SequentiallyConsistent, span);
-        self.code.branch(equal(old, count), end, head, span);
-        self.code.release(mark);
-        self.code.at = end;
     }
 
     fn create(

@@ -147,6 +147,9 @@ fn prove_again(
     let claimed = proof.states;
     let states = match (proof.abstraction, &proof.invariant) {
         (AbstractionKind::Logs, None) => return Err("proof: its states are missing".into()),
+        (AbstractionKind::Logs, _) if program.keeps_books() => {
+            return Err("proof: view logs say nothing of programs that free memory".into());
+        }
         (AbstractionKind::Logs, Some(invariant)) => {
             let semantics = options.semantics;
             let sequential = Semantics {

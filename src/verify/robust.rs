@@ -9,17 +9,14 @@
 //! Properties are not looked at. A statement that fails is a violation as always.
 
 use super::{
-    Answer, Attempt, Counterexample, Evidence, Inconclusive, MOST_K, SearchKind, Strategy, Verdict,
-    VerifyOptions, strategy,
+    Answer, Attempt, Evidence, Inconclusive, MOST_K, SearchKind, Strategy, Verdict, VerifyOptions,
+    search, strategy,
 };
-use crate::concretise::{Concrete, concretise_out_of};
+use crate::concretise::concretise_out_of;
 use crate::limits::{Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::Program;
-use crate::property::Violation;
-use crate::space::{
-    End, Exploration, Goal, Search, SequentialStates, Standstill, Statistics, Trace, explore,
-};
+use crate::space::{Goal, Search, SequentialStates, Standstill, Statistics, explore};
 
 /// Compares the states of a program with those of sequential consistency. FD is refined unless
 /// the strategy is fixed.
@@ -98,16 +95,8 @@ impl Question<'_> {
 
     /// One search.
     fn answer(&self, options: &VerifyOptions) -> Answer {
-        let abstraction = options.semantics.abstraction;
         let stepper = options.semantics.stepper(self.program);
-        let Exploration {
-            end,
-            statistics,
-            coverage,
-            no_room,
-            violation,
-            ..
-        } = explore(&Search {
+        let exploration = explore(&Search {
             stepper: &stepper,
             goal: Goal::Robustness(self.states),
             standstill: Standstill::Ignored,
@@ -115,68 +104,11 @@ impl Question<'_> {
             monitor: self.monitor,
             threads: options.threads,
         });
-        let (verdict, evidence) = match (end, violation) {
-            (_, Some((violation, trace))) => self.judged(options, violation, trace),
-            (End::Limit(reason), None) => (
-                Verdict::Inconclusive(Inconclusive::Limit(reason)),
-                Evidence::Nothing,
-            ),
-            (End::FirstViolation, None) => unreachable!("the first violation was found"),
-            (End::Exhausted, None) => match abstraction {
-                Abstraction::Exact { bound } if no_room => (
-                    Verdict::Inconclusive(Inconclusive::Bound(bound)),
-                    Evidence::Nothing,
-                ),
-                _ => (Verdict::Correct, Evidence::AllStates),
-            },
-        };
-        Answer {
-            verdict,
-            evidence,
-            coverage: (end == End::Exhausted).then_some(coverage),
-            statistics,
-            stopped: match end {
-                End::Limit(reason) => Some(reason),
-                End::Exhausted | End::FirstViolation => None,
-            },
-            ..stopped(options, StopReason::Interrupted)
-        }
-    }
-
-    /// Whether a violation is one of the exact model.
-    fn judged(
-        &self,
-        options: &VerifyOptions,
-        violation: Violation,
-        trace: Option<Trace>,
-    ) -> (Verdict, Evidence) {
-        let undecided = Verdict::Inconclusive(Inconclusive::Undecided);
-        let (verdict, violation, trace, spurious) = match trace {
-            None => (undecided, violation, None, None),
-            Some(trace) if options.semantics.is_exact() => {
-                (Verdict::Violated, violation, Some(trace), Some(false))
-            }
-            Some(trace) => {
-                let exact = options.semantics.exact().stepper(self.program);
-                let limits = options.limits.with_grace();
-                match concretise_out_of(self.states, &exact, &trace, &limits, self.monitor) {
-                    Concrete::Real(violation, trace) => {
-                        (Verdict::Violated, violation, Some(trace), Some(false))
-                    }
-                    Concrete::Spurious => {
-                        let spurious = Verdict::Inconclusive(Inconclusive::Spurious);
-                        (spurious, violation, Some(trace), Some(true))
-                    }
-                    Concrete::Unknown => (undecided, violation, Some(trace), None),
-                }
-            }
-        };
-        let evidence = Evidence::Counterexample(Counterexample {
-            violation,
-            trace,
-            spurious,
-        });
-        (verdict, evidence)
+        search::of_exploration(options, exploration, SearchKind::Plain, |trace| {
+            let exact = options.semantics.exact().stepper(self.program);
+            let limits = options.limits.with_grace();
+            concretise_out_of(self.states, &exact, trace, &limits, self.monitor)
+        })
     }
 }
 

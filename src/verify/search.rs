@@ -2,7 +2,7 @@
 //! found. An abstract violation counts only if it is replayed on the exact model.
 
 use super::turns::{self, Paused, Turn};
-use super::{Answer, Counterexample, Evidence, Inconclusive, Verdict, VerifyOptions};
+use super::{Answer, Counterexample, Evidence, Inconclusive, SearchKind, Verdict, VerifyOptions};
 use crate::concretise::{Concrete, concretise};
 use crate::limits::Monitor;
 use crate::memory::Abstraction;
@@ -19,7 +19,6 @@ pub fn answer<'a>(
     turn: Turn,
     paused: &mut Paused<'a>,
 ) -> Option<Answer> {
-    let abstraction = options.semantics.abstraction;
     let stepper = options.semantics.stepper(program);
     let search = Search {
         stepper: &stepper,
@@ -34,6 +33,21 @@ pub fn answer<'a>(
     };
     let explored = turns::explored(program, monitor, &search, options, turn, paused);
     let (exploration, search) = explored?;
+    Some(of_exploration(options, exploration, search, |trace| {
+        let exact = options.semantics.exact().stepper(program);
+        let limits = options.limits.with_grace();
+        concretise(&exact, trace, options.standstill, &limits, monitor)
+    }))
+}
+
+/// What a search says; `replay` looks for the trace of a violation on the exact model.
+pub fn of_exploration(
+    options: &VerifyOptions,
+    exploration: Exploration,
+    search: SearchKind,
+    replay: impl FnOnce(&Trace) -> Concrete,
+) -> Answer {
+    let abstraction = options.semantics.abstraction;
     let Exploration {
         end,
         statistics,
@@ -43,7 +57,7 @@ pub fn answer<'a>(
         ..
     } = exploration;
     let (verdict, evidence) = match (end, violation) {
-        (_, Some((violation, trace))) => judge(program, options, monitor, violation, trace),
+        (_, Some((violation, trace))) => judge(options, violation, trace, replay),
         (End::Limit(reason), None) => (
             Verdict::Inconclusive(Inconclusive::Limit(reason)),
             Evidence::Nothing,
@@ -57,7 +71,7 @@ pub fn answer<'a>(
             _ => (Verdict::Correct, Evidence::AllStates),
         },
     };
-    Some(Answer {
+    Answer {
         verdict,
         model: options.semantics.model,
         abstraction,
@@ -70,16 +84,15 @@ pub fn answer<'a>(
             End::Exhausted | End::FirstViolation => None,
         },
         tried: Vec::new(),
-    })
+    }
 }
 
-/// Whether a violation is one of the exact model.
+/// Whether a violation is one of the exact model; `replay` looks for its trace there.
 fn judge(
-    program: &Program,
     options: &VerifyOptions,
-    monitor: &Monitor,
     violation: Violation,
     trace: Option<Trace>,
+    replay: impl FnOnce(&Trace) -> Concrete,
 ) -> (Verdict, Evidence) {
     let undecided = Verdict::Inconclusive(Inconclusive::Undecided);
     let (verdict, violation, trace, spurious) = match trace {
@@ -87,20 +100,16 @@ fn judge(
         Some(trace) if options.semantics.is_exact() => {
             (Verdict::Violated, violation, Some(trace), Some(false))
         }
-        Some(trace) => {
-            let exact = options.semantics.exact().stepper(program);
-            let limits = options.limits.with_grace();
-            match concretise(&exact, &trace, options.standstill, &limits, monitor) {
-                Concrete::Real(violation, trace) => {
-                    (Verdict::Violated, violation, Some(trace), Some(false))
-                }
-                Concrete::Spurious => {
-                    let spurious = Verdict::Inconclusive(Inconclusive::Spurious);
-                    (spurious, violation, Some(trace), Some(true))
-                }
-                Concrete::Unknown => (undecided, violation, Some(trace), None),
+        Some(trace) => match replay(&trace) {
+            Concrete::Real(violation, trace) => {
+                (Verdict::Violated, violation, Some(trace), Some(false))
             }
-        }
+            Concrete::Spurious => {
+                let spurious = Verdict::Inconclusive(Inconclusive::Spurious);
+                (spurious, violation, Some(trace), Some(true))
+            }
+            Concrete::Unknown => (undecided, violation, Some(trace), None),
+        },
     };
     let evidence = Evidence::Counterexample(Counterexample {
         violation,
