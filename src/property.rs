@@ -69,7 +69,8 @@ impl View<'_> {
         both.all(|(process, config)| is_done(config, process.exit))
     }
 
-    fn eval(&self, predicate: &Expr<Atom>) -> Result<Value, Fault> {
+    /// The value of a predicate.
+    pub fn eval(&self, predicate: &Expr<Atom>) -> Result<Value, Fault> {
         predicate.eval(&|atom| match atom {
             Atom::Place(place) => Ok((self.memory)(*place)),
             Atom::Cell { first, len, index } => {

@@ -122,6 +122,8 @@ fn one(
                 (false, false) => Standstill::Ignored,
             },
             robust: args.robust,
+            thresholds: Default::default(),
+            join: false,
             correct_under_sc: false,
             threads: args.common.thread_count(),
             limits: limits(&args.common),

@@ -302,11 +302,17 @@ impl<'p> Machine<'p> {
         }
         Ok(match expr {
             Expr::Atom(local) => format!("${}", text.registers[local.index()]),
-            Expr::Unary(UnaryOp::Negate, operand) => {
+            Expr::Unary(UnaryOp::Negate | UnaryOp::NegateInteger, operand) => {
                 format!("-({})", self.arithmetic(text, operand)?)
             }
-            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), left, right) => {
-                let sign = if *op == BinaryOp::Add { "+" } else { "-" };
+            Expr::Binary(
+                op
+                @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::AddIntegers | BinaryOp::SubIntegers),
+                left,
+                right,
+            ) => {
+                let adds = matches!(op, BinaryOp::Add | BinaryOp::AddIntegers);
+                let sign = if adds { "+" } else { "-" };
                 let (left, right) = (self.arithmetic(text, left)?, self.arithmetic(text, right)?);
                 format!("({left} {sign} {right})")
             }
@@ -455,7 +461,7 @@ fn declaration(name: &str, initial: Initial, domain: Domain) -> String {
         Initial::Value(value) => value.to_string(),
     };
     match domain {
-        Domain::INT => format!("  {name} = {initial} : Z\n"),
+        Domain::INT | Domain::INTEGERS => format!("  {name} = {initial} : Z\n"),
         Domain { low, high } => format!("  {name} = {initial} : [{low}:{high}]\n"),
     }
 }

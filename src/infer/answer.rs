@@ -207,6 +207,8 @@ pub enum Obstacle {
     Unverified,
     /// More blocks of memory are allocated than there are.
     Heap,
+    /// More and more thresholds for integers are needed.
+    Diverging,
 }
 
 impl From<Inconclusive> for Obstacle {
@@ -214,6 +216,7 @@ impl From<Inconclusive> for Obstacle {
         match reason {
             Inconclusive::Limit(reason) => Obstacle::Limit(reason),
             Inconclusive::Heap => Obstacle::Heap,
+            Inconclusive::Diverging => Obstacle::Diverging,
             Inconclusive::Bound(_) | Inconclusive::Spurious | Inconclusive::Undecided => {
                 Obstacle::TooCoarse
             }

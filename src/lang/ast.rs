@@ -43,6 +43,8 @@ pub struct Variable {
 pub enum Type {
     Bool,
     Int,
+    /// Mathematical integers.
+    Integer,
     Ranged(Range),
 }
 

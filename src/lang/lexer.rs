@@ -22,7 +22,7 @@ pub enum TokenKind {
     End,
 }
 
-pub const KEYWORDS: [&str; 37] = [
+pub const KEYWORDS: [&str; 38] = [
     "add",
     "assert",
     "assume",
@@ -45,6 +45,7 @@ pub const KEYWORDS: [&str; 37] = [
     "if",
     "in",
     "int",
+    "integer",
     "invariant",
     "load",
     "mutex",

@@ -76,10 +76,10 @@ const ITEM_KEYWORDS: [&str; 7] = [
     "final",
 ];
 
-const STATEMENT_KEYWORDS: [&str; 23] = [
+const STATEMENT_KEYWORDS: [&str; 24] = [
     "store", "load", "cas", "swap", "add", "fence", "havoc", "skip", "goto", "break", "continue",
     "stop", "assume", "assert", "if", "while", "do", "either", "nofence", "atomic", "bool", "int",
-    "else",
+    "integer", "else",
 ];
 
 impl Parser<'_> {

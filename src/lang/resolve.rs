@@ -8,6 +8,7 @@
 mod code;
 mod constant;
 mod declare;
+mod integers;
 mod names;
 mod place;
 mod process;
@@ -103,6 +104,7 @@ pub fn resolve(ast: &Ast) -> Result<Symbols, Vec<Diagnostic>> {
     checker.declare_processes(ast);
     checker.check_code();
     checker.check_properties(ast);
+    checker.check_integers(ast);
     if !checker.diagnostics.is_empty() {
         return Err(checker.diagnostics.finish());
     }

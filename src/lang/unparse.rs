@@ -327,6 +327,7 @@ fn declaration(declaration: &Declaration) -> String {
     let ty = match &declaration.ty {
         Type::Bool => "bool".to_string(),
         Type::Int => "int".to_string(),
+        Type::Integer => "integer".to_string(),
         Type::Ranged(values) => format!("int[{}]", range(values)),
     };
     format!("{ty} {};", variables.join(", "))
@@ -382,7 +383,9 @@ fn operator(op: BinaryOp) -> (&'static str, u8) {
         BinaryOp::Mul => ("*", 6),
         BinaryOp::Div => ("/", 6),
         BinaryOp::Rem => ("%", 6),
-        BinaryOp::Machine(..) => unreachable!("the language has no such operator"),
+        BinaryOp::AddIntegers | BinaryOp::SubIntegers | BinaryOp::Machine(..) => {
+            unreachable!("the language has no such operator")
+        }
     }
 }
 
@@ -396,7 +399,9 @@ fn at_least(expr: &Expr, wanted: u8) -> String {
             let sign = match op {
                 UnaryOp::Not => "!",
                 UnaryOp::Negate => "-",
-                UnaryOp::Convert(_) => unreachable!("the language has no such operator"),
+                UnaryOp::NegateInteger | UnaryOp::Convert(_) => {
+                    unreachable!("the language has no such operator")
+                }
             };
             // A sign before a number is part of it: `-(1)` is not `-1` in the tree.
             let number = matches!(operand.kind, ExprKind::Int(_)) && *op == UnaryOp::Negate;

@@ -188,12 +188,16 @@ impl<'a> Scope<'a> {
 
     /// An expression of process code.
     fn expr(&self, expr: &ast::Expr) -> Expr<LocalId> {
-        expr.lowered(&|kind| match kind {
+        let lowered = expr.lowered(&|kind| match kind {
             ExprKind::Name(name) => match self.local(name) {
                 Some(local) => Expr::Atom(local),
                 None => Expr::Const(self.constant(name).expect("names were checked")),
             },
             _ => unreachable!("process code was checked"),
+        });
+        lowered.over_integers(&|local: &LocalId| {
+            let own = self.own.as_ref().expect("a process has names");
+            own.instance.locals[local.index()].domain.is_unbounded()
         })
     }
 }

@@ -370,7 +370,14 @@ impl Builder<'_> {
                 target,
                 place,
                 value,
-            } => self.update(target, place, Update::Apply(BinaryOp::Add, expr(value))),
+            } => {
+                let (_, variable) = self.scope.shared(&place.name.text);
+                let add = match variable.domain.is_unbounded() {
+                    true => BinaryOp::AddIntegers,
+                    false => BinaryOp::Add,
+                };
+                self.update(target, place, Update::Apply(add, expr(value)))
+            }
             StmtKind::Fence(kind) => Instr::Fence(*kind),
             StmtKind::Assign { target, value } => Instr::Assign {
                 local: self.local(&target.text),

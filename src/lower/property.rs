@@ -3,7 +3,7 @@
 use super::Scope;
 use super::process::Labels;
 use crate::lang::ast::{self, ExprKind, Predicate, ProcessRef};
-use crate::program::{Atom, Expr, Loc, LocalId, Process, ProcessId, Property};
+use crate::program::{Atom, Expr, Loc, LocalId, PlaceId, Process, ProcessId, Property};
 use std::collections::HashSet;
 
 /// The labels of one template that properties name.
@@ -99,7 +99,7 @@ struct PropertyScope<'a> {
 
 impl PropertyScope<'_> {
     fn expr(&self, expr: &ast::Expr) -> Expr<Atom> {
-        expr.lowered(&|kind| match kind {
+        let lowered = expr.lowered(&|kind| match kind {
             ExprKind::Name(name) => match self.scope.constant(name) {
                 Some(value) => Expr::Const(value),
                 None => Expr::Atom(Atom::Place(self.scope.shared(name).0)),
@@ -125,6 +125,22 @@ impl PropertyScope<'_> {
                 Expr::Atom(Atom::Local(id, local))
             }
             _ => unreachable!("operators are translated by the caller"),
+        });
+        lowered.over_integers(&|atom| match atom {
+            Atom::Place(place) | Atom::Cell { first: place, .. } => self.is_integer(*place),
+            Atom::Local(process, local) => {
+                let locals = &self.processes[process.index()].locals;
+                locals[local.index()].domain.is_unbounded()
+            }
+            Atom::At(_) | Atom::TwoAt(_) => false,
+        })
+    }
+
+    fn is_integer(&self, place: PlaceId) -> bool {
+        let mut shared = self.scope.shared.0.values();
+        shared.any(|(first, variable)| {
+            let cells = first.0..first.0 + variable.initial.len() as u32;
+            cells.contains(&place.0) && variable.domain.is_unbounded()
         })
     }
 

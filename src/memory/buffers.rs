@@ -45,6 +45,17 @@ pub struct UnorderedStores {
     pub set: Vec<Entry>,
 }
 
+/// Where an entry stands among the stores to its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Spot {
+    /// In order, with so many older ones before it.
+    Ordered(usize),
+    /// In the set of this segment.
+    Set(usize),
+    /// The latest of this segment.
+    Latest(usize),
+}
+
 /// Pending fences that do not block the process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Marker {
@@ -147,6 +158,30 @@ impl Buffers {
             segment.unordered.sort_by_key(|stores| stores.place);
         }
         renamed
+    }
+
+    /// The same with other values, given for each entry by where it stands.
+    pub fn with_values(&self, value: &mut dyn FnMut(Spot, &Entry) -> Value) -> Buffers {
+        let mut changed = self.clone();
+        let mut seen: Vec<PlaceId> = Vec::new();
+        for (index, segment) in changed.segments.iter_mut().enumerate() {
+            for entry in &mut segment.head {
+                let older = seen.iter().filter(|place| **place == entry.place).count();
+                seen.push(entry.place);
+                entry.value = value(Spot::Ordered(older), entry);
+            }
+            for stores in &mut segment.unordered {
+                for entry in &mut stores.set {
+                    entry.value = value(Spot::Set(index), entry);
+                }
+                stores.set.sort();
+                stores.set.dedup();
+                if let Some(latest) = &mut stores.latest {
+                    latest.value = value(Spot::Latest(index), latest);
+                }
+            }
+        }
+        changed
     }
 
     /// The number of entries that are kept.

@@ -102,6 +102,10 @@ impl Act<'_> {
                     now.effect = Effect::Local(Some(value));
                     self.try_set(now, span, *local, value)
                 };
+                if self.process.locals[local.index()].domain.is_unbounded() {
+                    let tried = self.stepper.choices.iter().copied();
+                    return Ok(tried.filter(|v| inside.contains(v)).map(chosen).collect());
+                }
                 return Ok(inside.clone().chain(outside).map(chosen).collect());
             }
             Instr::Guard { condition, wanted } => {

@@ -13,7 +13,7 @@ mod sc;
 mod semantics;
 pub mod step;
 
-pub use buffers::{Buffers, Entry, Marker, Segment, UnorderedStores};
+pub use buffers::{Buffers, Entry, Marker, Segment, Spot, UnorderedStores};
 pub use exact::Exact;
 pub use partial::{PartialCoherence, SetRule};
 pub use sc::Sc;

@@ -133,17 +133,31 @@ pub struct Stepper<'a> {
     pub semantics: Semantics,
     /// Let pending stores carry the label of their instruction.
     pub labelled: bool,
+    /// The values that are tried where a process chooses any integer without bound.
+    pub choices: Vec<Value>,
 }
 
 impl Stepper<'_> {
     /// The configurations a process may start in.
     pub fn initial(&self, process: &Process, watch: &Watch) -> Result<Vec<Config>, StopReason> {
-        let values = |local: &Local| initial_values(local.initial, local.domain);
+        // An integer that may begin with anything begins with each of the choices.
+        let chosen = |local: &Local| local.initial == Initial::Any && local.domain.is_unbounded();
+        let values = |local: &Local| match chosen(local) {
+            true => 0..=self.choices.len() as Value - 1,
+            false => initial_values(local.initial, local.domain),
+        };
         let values: Vec<_> = process.locals.iter().map(values).collect();
         let mut locals: Vec<Value> = values.iter().map(|values| *values.start()).collect();
         let mut configs = Vec::new();
-        loop {
-            let locals_now = locals.clone();
+        while values.iter().all(|values| !values.is_empty()) {
+            let mut locals_now = locals.clone();
+            for (value, local) in locals_now.iter_mut().zip(&process.locals) {
+                *value = if chosen(local) {
+                    self.choices[*value as usize]
+                } else {
+                    *value
+                };
+            }
             configs.push(self.arrive(process, process.entry, locals_now, Buffers::default()));
             watch.note(1 + locals.len(), configs.len() * config_bytes(process))?;
             let Some(at) = (0..locals.len()).rfind(|&at| locals[at] < *values[at].end()) else {

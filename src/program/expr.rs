@@ -85,6 +85,48 @@ impl<A> Expr<A> {
         }
     }
 
+    /// The same with the operators of integers without bound wherever one of these is an
+    /// operand; `unbounded` tells which atoms they are.
+    pub fn over_integers(self, unbounded: &dyn Fn(&A) -> bool) -> Expr<A> {
+        self.typed(unbounded).0
+    }
+
+    /// The same, and whether it is an integer without bound.
+    fn typed(self, unbounded: &dyn Fn(&A) -> bool) -> (Expr<A>, bool) {
+        match self {
+            Expr::Const(_) => (self, false),
+            Expr::Atom(ref atom) => {
+                let integer = unbounded(atom);
+                (self, integer)
+            }
+            Expr::Unary(op, operand) => {
+                let (operand, integer) = operand.typed(unbounded);
+                let integer = integer && op == UnaryOp::Negate;
+                let op = if integer { UnaryOp::NegateInteger } else { op };
+                (Expr::Unary(op, Box::new(operand)), integer)
+            }
+            Expr::Binary(op, left, right) => {
+                let (left, left_integer) = left.typed(unbounded);
+                let (right, right_integer) = right.typed(unbounded);
+                let (op, integer) = match op {
+                    BinaryOp::Add if left_integer || right_integer => (BinaryOp::AddIntegers, true),
+                    BinaryOp::Sub if left_integer || right_integer => (BinaryOp::SubIntegers, true),
+                    other => (other, false),
+                };
+                (Expr::Binary(op, Box::new(left), Box::new(right)), integer)
+            }
+            Expr::Conditional(condition, then, otherwise) => {
+                let condition = condition.typed(unbounded).0;
+                let (then, then_integer) = then.typed(unbounded);
+                let (otherwise, otherwise_integer) = otherwise.typed(unbounded);
+                let parts = [condition, then, otherwise].map(Box::new);
+                let [condition, then, otherwise] = parts;
+                let integer = then_integer || otherwise_integer;
+                (Expr::Conditional(condition, then, otherwise), integer)
+            }
+        }
+    }
+
     /// A range that holds every value of the expression, given one for each atom; `None` if
     /// an evaluation might fail.
     pub fn interval(&self, domain: &dyn Fn(&A) -> Domain) -> Option<Domain> {
@@ -100,9 +142,18 @@ impl<A> Expr<A> {
             Expr::Unary(UnaryOp::Convert(to), operand) => {
                 return Some(to.interval(values(operand)?));
             }
+            Expr::Unary(UnaryOp::NegateInteger, operand) => {
+                values(operand)?;
+                return Some(Domain::INTEGERS);
+            }
             Expr::Unary(op, operand) => Interval::unary(*op, values(operand)?),
             Expr::Binary(BinaryOp::Machine(op, int), left, right) => {
                 return machine::interval(*op, *int, values(left)?, values(right)?);
+            }
+            Expr::Binary(BinaryOp::AddIntegers | BinaryOp::SubIntegers, left, right) => {
+                values(left)?;
+                values(right)?;
+                return Some(Domain::INTEGERS);
             }
             Expr::Binary(op, left, right) => {
                 let (left, right) = (values(left)?, values(right)?);

@@ -48,6 +48,7 @@ impl Interval {
                 low: -operand.high,
                 high: -operand.low,
             },
+            UnaryOp::NegateInteger => Domain::INTEGERS.into(),
             UnaryOp::Convert(to) => to.interval(operand).into(),
         }
     }
@@ -93,6 +94,7 @@ impl Interval {
             | BinaryOp::NotEqual
             | BinaryOp::And
             | BinaryOp::Or => Interval::TRUTH,
+            BinaryOp::AddIntegers | BinaryOp::SubIntegers => Domain::INTEGERS.into(),
             BinaryOp::Machine(op, int) => op.results(int).into(),
         }
     }

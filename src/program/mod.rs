@@ -7,6 +7,7 @@
 //! graph is the unfenced one with edges removed.
 
 mod automaton;
+mod cases;
 mod expr;
 mod fence;
 mod fencing;
@@ -20,6 +21,7 @@ mod symmetry;
 pub mod value;
 
 pub use automaton::{Edge, Instr, Local, Location, PlaceRef, Process, Update};
+pub use cases::{Case, Condition, Sum, cases};
 pub use expr::Expr;
 pub use fence::{FenceKind, FencePoint, FenceSite, Side};
 pub use fencing::PointSet;
@@ -139,6 +141,28 @@ impl Program {
     pub fn has_updates(&self) -> bool {
         let mut all = self.instructions();
         all.any(|instr| matches!(instr, Instr::Update { .. }))
+    }
+
+    /// Whether it has integers without bound.
+    pub fn has_integers(&self) -> bool {
+        let locals = self.processes.iter().flat_map(|process| &process.locals);
+        let places = self.places.iter().map(|place| place.domain);
+        let mut domains = places.chain(locals.map(|local| local.domain));
+        domains.any(Domain::is_unbounded)
+    }
+
+    /// Whether a property observes an integer without bound here.
+    pub fn is_integer(&self, atom: &Atom) -> bool {
+        match atom {
+            Atom::Place(place) | Atom::Cell { first: place, .. } => {
+                self.places[place.index()].domain.is_unbounded()
+            }
+            Atom::Local(process, local) => {
+                let locals = &self.process(*process).locals;
+                locals[local.index()].domain.is_unbounded()
+            }
+            Atom::At(_) | Atom::TwoAt(_) => false,
+        }
     }
 
     /// Whether it says anywhere what must hold: in a property or in an assertion.

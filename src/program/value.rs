@@ -63,6 +63,8 @@ pub enum Initial {
 pub enum UnaryOp {
     Not,
     Negate,
+    /// Of integers without bound.
+    NegateInteger,
     /// Conversion to a type of C.
     Convert(Int),
 }
@@ -82,6 +84,10 @@ pub enum BinaryOp {
     NotEqual,
     And,
     Or,
+    /// Of integers without bound.
+    AddIntegers,
+    /// Of integers without bound.
+    SubIntegers,
     /// An operation of C on two operands of one type.
     Machine(MachineOp, Int),
 }
@@ -93,6 +99,17 @@ impl Domain {
         low: i32::MIN as Value,
         high: i32::MAX as Value,
     };
+    /// Integers without bound, as far as values go. Only executions that were found before hold
+    /// numbers of these, and no such number comes near the ends.
+    pub const INTEGERS: Domain = Domain {
+        low: Value::MIN,
+        high: Value::MAX,
+    };
+
+    /// Whether the values are the integers without bound.
+    pub fn is_unbounded(self) -> bool {
+        self == Domain::INTEGERS
+    }
 
     /// The number of values.
     pub fn size(self) -> u64 {
@@ -122,6 +139,7 @@ pub fn unary(op: UnaryOp, operand: Value) -> Result<Value, Fault> {
     match op {
         UnaryOp::Not => Ok(Value::from(operand == 0)),
         UnaryOp::Negate => fit(operand.checked_neg()),
+        UnaryOp::NegateInteger => Ok(operand.saturating_neg()),
         UnaryOp::Convert(to) => Ok(to.wrap(operand)),
     }
 }
@@ -156,6 +174,8 @@ pub fn binary(
         BinaryOp::Rem => divide(|a, b| Some(a.wrapping_rem_euclid(b))),
         BinaryOp::Add => fit(left.checked_add(right)),
         BinaryOp::Sub => fit(left.checked_sub(right)),
+        BinaryOp::AddIntegers => Ok(left.saturating_add(right)),
+        BinaryOp::SubIntegers => Ok(left.saturating_sub(right)),
         BinaryOp::Less => truth(left < right),
         BinaryOp::LessEqual => truth(left <= right),
         BinaryOp::Greater => truth(left > right),
@@ -169,7 +189,10 @@ pub fn binary(
 
 impl fmt::Display for Domain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}..={}", self.low, self.high)
+        match self.is_unbounded() {
+            true => write!(f, "all integers"),
+            false => write!(f, "{}..={}", self.low, self.high),
+        }
     }
 }
 

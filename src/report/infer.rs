@@ -127,6 +127,9 @@ impl InferReport<'_> {
             Conclusion::Inconclusive(Obstacle::Inexpressible) => format!(
                 "the formula under {abstraction} allows no placement, although fences everywhere are enough; try --engine lazy"
             ),
+            Conclusion::Inconclusive(Obstacle::Diverging) => {
+                "to tell the program's integers apart, more and more constants are needed; say what relates them in an `invariant` or an `assume`, or give them ranges".to_string()
+            }
             Conclusion::Inconclusive(Obstacle::Heap) => {
                 "no placement verifies: more blocks of memory are allocated than there are; try a larger --heap".to_string()
             }
@@ -353,6 +356,7 @@ pub fn stopped_by(obstacle: Obstacle) -> Option<Stopped> {
         | Obstacle::TooCoarse
         | Obstacle::Inexpressible
         | Obstacle::Unverified
+        | Obstacle::Diverging
         | Obstacle::Heap => None,
     }
 }

@@ -10,8 +10,9 @@ use crate::record::{
     self, Initial, Mode, SCHEMA, Stats, Step, Timing, Tried, VerifyAnswer, VerifyConfig, Violation,
 };
 use crate::source::Source;
-use crate::space::{Spin, Standstill, Trace};
+use crate::space::{Spin, Standstill, Thresholds, Trace};
 use crate::verify::{Answer, Attempt, Inconclusive, Strategy, Verdict, VerifyOptions};
+use std::collections::BTreeSet;
 
 /// An answer and what it was asked about.
 #[derive(Debug)]
@@ -55,6 +56,7 @@ impl VerifyReport<'_> {
             Inconclusive::Undecided => format!(
                 "a counterexample was found under {abstraction}{tried}, but it is not known whether it is real: its replay was given up"
             ),
+            Inconclusive::Diverging => diverging(&self.answer.thresholds),
             Inconclusive::Heap => {
                 "no violation was found, but more blocks of memory are allocated than there are; try a larger --heap".to_string()
             }
@@ -196,4 +198,19 @@ impl VerifyReport<'_> {
             }),
         }
     }
+}
+
+/// That refinement of integers does not come to an end, and what to try.
+fn diverging(thresholds: &Thresholds) -> String {
+    let last = |set: &BTreeSet<i64>| {
+        let last: Vec<String> = set.iter().rev().take(3).map(i64::to_string).collect();
+        last.join(", ")
+    };
+    format!(
+        "more and more constants are needed ({} so far, the largest {} for differences and {} for single integers); \
+         say what relates the integers in an `invariant` or an `assume`, count down instead of up, or give them ranges",
+        thresholds.len(),
+        last(&thresholds.relative),
+        last(&thresholds.absolute)
+    )
 }

@@ -32,6 +32,7 @@ mod slots;
 mod standstill;
 mod successors;
 pub mod trace;
+mod zones;
 
 pub use logs::{
     Execution, Flaw, Invariant, InvariantAtom, InvariantChannel, InvariantMember, InvariantProcess,
@@ -46,3 +47,6 @@ pub use sets::{Progress, SetBudget, SetExplorer};
 pub use standstill::{Spin, Standstill};
 pub use successors::{Tag, Tagger};
 pub use trace::{Snapshot, Trace, TraceStep};
+pub use zones::{
+    Examined, IntegerEnd, IntegerExploration, Integers, Replayed, Suspect, Thresholds,
+};

@@ -46,6 +46,7 @@ pub fn answer(
             End::Exhausted | End::FirstViolation => None,
         },
         tried: Vec::new(),
+        thresholds: Default::default(),
     })
 }
 

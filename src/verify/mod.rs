@@ -5,12 +5,14 @@
 //! until the answer is certain (`strategy`). An [`Answer`] says what is known, what it rests
 //! on and what it took; nothing in it assumes how it was found.
 
+mod integers;
 mod logs;
 mod robust;
 mod search;
 mod strategy;
 mod turns;
 
+pub use integers::MOST_THRESHOLDS;
 pub use logs::invariant;
 pub use strategy::{FIRST_WIDENING, MOST_K, Strategy};
 
@@ -19,7 +21,7 @@ use crate::memory::{Abstraction, Model, Semantics};
 use crate::names::named_enum;
 use crate::program::Program;
 use crate::property::Violation;
-use crate::space::{Coverage, Standstill, Statistics, Trace};
+use crate::space::{Coverage, Standstill, Statistics, Thresholds, Trace};
 use std::fmt;
 
 /// How to verify.
@@ -40,6 +42,10 @@ pub struct VerifyOptions {
     /// Ask for robustness instead of properties: every state without pending stores is one of
     /// sequential consistency.
     pub robust: bool,
+    /// What is told apart of integers without bound at the beginning; refinement adds to it.
+    pub thresholds: Thresholds,
+    /// Keep all integers of one state in one zone: coarser, and fewer states.
+    pub join: bool,
     /// The program is known to be correct under sequential consistency.
     pub correct_under_sc: bool,
     /// At least 1.
@@ -63,6 +69,8 @@ impl VerifyOptions {
             full: false,
             standstill: Standstill::Ignored,
             robust: false,
+            thresholds: Thresholds::default(),
+            join: false,
             correct_under_sc: false,
             threads: 1,
             limits: Limits::default(),
@@ -86,6 +94,7 @@ impl VerifyOptions {
 /// that no process comes to that point.
 pub fn verify(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
     let ask = |program: &Program| match options.robust {
+        _ if program.has_integers() => integers::answer(program, options, monitor),
         true => robust::answer(program, options, monitor),
         false => strategy::answer(program, options, monitor),
     };
@@ -139,6 +148,8 @@ pub struct Answer {
     pub stopped: Option<StopReason>,
     /// What was tried before.
     pub tried: Vec<Attempt>,
+    /// What was told apart of integers without bound.
+    pub thresholds: Thresholds,
 }
 
 impl Answer {
@@ -181,6 +192,8 @@ pub enum Inconclusive {
     Undecided,
     /// More blocks of memory are allocated than there are.
     Heap,
+    /// More and more thresholds for integers are needed.
+    Diverging,
 }
 
 /// What a verdict rests on.
@@ -219,6 +232,7 @@ impl fmt::Display for Inconclusive {
             Inconclusive::Limit(reason) => write!(f, "{reason}"),
             Inconclusive::Spurious => write!(f, "the abstraction is too coarse"),
             Inconclusive::Undecided => write!(f, "a counterexample could not be replayed"),
+            Inconclusive::Diverging => write!(f, "more and more constants are needed"),
             Inconclusive::Heap => write!(f, "more memory is allocated than there is"),
         }
     }

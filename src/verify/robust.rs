@@ -124,5 +124,6 @@ fn stopped(options: &VerifyOptions, reason: StopReason) -> Answer {
         statistics: Statistics::default(),
         stopped: Some(reason),
         tried: Vec::new(),
+        thresholds: Default::default(),
     }
 }

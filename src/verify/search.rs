@@ -84,6 +84,7 @@ pub fn of_exploration(
             End::Exhausted | End::FirstViolation => None,
         },
         tried: Vec::new(),
+        thresholds: Default::default(),
     }
 }
 

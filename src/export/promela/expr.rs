@@ -36,6 +36,14 @@ impl Refused {
         }
     }
 
+    /// Integers without bound.
+    pub fn unbounded() -> Refused {
+        Refused {
+            message: "it has integers without bound".to_string(),
+            help: "give the variables ranges: `int[low..=high]`".to_string(),
+        }
+    }
+
     fn overflow() -> Refused {
         Refused {
             message: "a result may leave 32 bits, which Spin would not notice".to_string(),
@@ -117,6 +125,7 @@ pub fn piece<A>(
                 values: Interval::unary(UnaryOp::Negate, operand.values),
             })
         }
+        Expr::Unary(UnaryOp::NegateInteger, _) => Err(Refused::unbounded()),
         Expr::Unary(UnaryOp::Convert(_), _) => Err(Refused::machine()),
         Expr::Binary(op, left, right) => joined(*op, piece(left, leaf)?, piece(right, leaf)?),
         Expr::Conditional(condition, then, otherwise) => {
@@ -184,6 +193,7 @@ fn joined(op: BinaryOp, left: Piece, right: Piece) -> Result<Piece, Refused> {
         BinaryOp::NotEqual => Ok(truth("!=")),
         BinaryOp::And => Ok(lazily("==", "&&")),
         BinaryOp::Or => Ok(lazily("!=", "||")),
+        BinaryOp::AddIntegers | BinaryOp::SubIntegers => Err(Refused::unbounded()),
         BinaryOp::Machine(..) => Err(Refused::machine()),
     }
 }

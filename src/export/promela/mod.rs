@@ -45,6 +45,9 @@ pub fn print(
     let program = program.fenced(&Default::default());
     let model = Promela::new(&program, source, options);
     let mut errors = Vec::new();
+    if program.has_integers() {
+        errors.push((Span::new(0, 0), Refused::unbounded()));
+    }
     let text = model.text(&mut errors);
     match errors.is_empty() {
         true => Ok(text),

@@ -105,7 +105,7 @@ impl Parser<'_> {
         let found = self.found();
         let (message, help) = match self.token().kind {
             TokenKind::Symbol("}") => ("this `}` closes nothing".to_string(), None),
-            TokenKind::Keyword("bool" | "int") => (
+            TokenKind::Keyword("bool" | "int" | "integer") => (
                 format!("expected an item, found {found}"),
                 Some("shared variables are declared with `shared`, locals inside a process"),
             ),
@@ -181,8 +181,11 @@ impl Parser<'_> {
         if self.eat("bool") {
             return Ok(Type::Bool);
         }
+        if self.eat("integer") {
+            return Ok(Type::Integer);
+        }
         if !self.eat("int") {
-            return Err(self.expected("`bool` or `int`"));
+            return Err(self.expected("`bool`, `int` or `integer`"));
         }
         if !self.eat("[") {
             return Ok(Type::Int);

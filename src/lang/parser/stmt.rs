@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     fn member(&mut self) -> Parsed<Member> {
-        if self.at("bool") || self.at("int") {
+        if self.at("bool") || self.at("int") || self.at("integer") {
             return self.declaration().map(Member::Locals);
         }
         self.statement().map(Member::Statement)
@@ -148,7 +148,9 @@ impl Parser<'_> {
         let message = match keyword {
             "else" => "`else` without an `if`".to_string(),
             "or" => "`or` without an `either`".to_string(),
-            "bool" | "int" => "a declaration must stand directly in a block".to_string(),
+            "bool" | "int" | "integer" => {
+                "a declaration must stand directly in a block".to_string()
+            }
             _ => format!("expected a statement, found `{keyword}`"),
         };
         self.error(Diagnostic::error(self.here(), message))

@@ -1,7 +1,7 @@
 //! The statements of the processes.
 
 use super::constant::fold;
-use super::{Checker, MOST_CHOICES, Scope, Template};
+use super::{Checker, LocalVariable, MOST_CHOICES, Scope, Template};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Block, Condition, Expr, Member, Name, Range, Stmt, StmtKind};
 use crate::program::{Domain, Value};
@@ -233,6 +233,10 @@ impl Checker<'_> {
         });
         let domains = code.template.instances.iter();
         let mut domains = domains.filter_map(|instance| instance.locals.get(local.index));
+        let unbounded = |local: &LocalVariable| local.domain.is_unbounded();
+        if domains.clone().any(unbounded) {
+            return;
+        }
         if !constant && local.ranged && domains.any(|l| l.domain.size() > MOST_CHOICES) {
             let message = format!("'{}' has too many values to choose from", target.text);
             let help = format!(

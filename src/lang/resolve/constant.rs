@@ -109,6 +109,7 @@ pub(super) fn domain(ty: &Type, lookup: Lookup) -> Result<Domain, Problems> {
     match ty {
         Type::Bool => Ok(Domain::BOOL),
         Type::Int => Ok(Domain::INT),
+        Type::Integer => Ok(Domain::INTEGERS),
         Type::Ranged(declared) => range(declared, lookup),
     }
 }
@@ -135,7 +136,7 @@ pub(super) fn initial(
         Some(Init::Any(_)) if *ty != Type::Int => Ok(vec![Initial::Any; cells]),
         Some(Init::Any(span)) => {
             let message = format!("`*` needs a range, and '{}' has none", name.text);
-            let help = "declare it as `int[low..=high]`";
+            let help = "declare it as `int[low..=high]`, or as `integer` for all integers";
             Err(vec![Diagnostic::error(*span, message).help(help)])
         }
         Some(Init::Value(expr)) => {

@@ -134,7 +134,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn check_type(&mut self, ty: &Type, scope: Option<&Scope>) -> bool {
         match ty {
-            Type::Bool | Type::Int => true,
+            Type::Bool | Type::Int | Type::Integer => true,
             Type::Ranged(range) => {
                 let low = self.check_constant(&range.low, scope);
                 self.check_constant(&range.high, scope) && low

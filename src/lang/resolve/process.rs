@@ -300,7 +300,7 @@ impl<'a> Members<'a> {
 /// The number of ways in which the locals of a process can be initialised.
 fn starts(instance: &Instance) -> u64 {
     let free = instance.locals.iter();
-    let free = free.filter(|local| local.initial == Initial::Any);
+    let free = free.filter(|l| l.initial == Initial::Any && !l.domain.is_unbounded());
     free.fold(1, |ways: u64, local| {
         ways.saturating_mul(local.domain.size())
     })

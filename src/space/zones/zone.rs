@@ -1,0 +1,255 @@
+//! Zones: what is kept of a matrix, and what a step makes of it.
+//!
+//! A zone is the closed matrix with every bound rounded up to a *threshold*, and left out if
+//! there is none. Closing the rounded matrix and rounding again changes nothing, so a zone is
+//! canonical: two matrices that mean the same to the thresholds are one zone. There are finitely
+//! many, which is why a search ends.
+
+use super::matrix::{Bound, Empty, Fact, Matrix, NONE, Node, sum};
+use std::collections::BTreeSet;
+
+/// The bounds that zones can have. The more there are, the more is told apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Thresholds {
+    /// For differences of two integers (and sums, in an octagon).
+    pub relative: BTreeSet<Bound>,
+    /// For single integers.
+    pub absolute: BTreeSet<Bound>,
+}
+
+impl Thresholds {
+    pub fn len(&self) -> usize {
+        self.relative.len() + self.absolute.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds those that a fact needs to be kept; whether that is anything new.
+    pub fn keep(&mut self, fact: Fact) -> bool {
+        if fact.left == fact.right || fact.left == fact.right.negated() {
+            return false;
+        }
+        self.of_mut(fact).insert(fact.most)
+    }
+
+    fn of_mut(&mut self, fact: Fact) -> &mut BTreeSet<Bound> {
+        match fact.left == Node::ZERO || fact.right == Node::ZERO {
+            true => &mut self.absolute,
+            false => &mut self.relative,
+        }
+    }
+
+    /// The least threshold from this bound on.
+    fn round(&self, fact: Fact) -> Option<Fact> {
+        let set = match fact.left == Node::ZERO || fact.right == Node::ZERO {
+            true => &self.absolute,
+            false => &self.relative,
+        };
+        let most = *set.range(fact.most..).next()?;
+        Some(Fact { most, ..fact })
+    }
+}
+
+/// How bounds are kept between steps.
+#[derive(Debug, Clone, Copy)]
+pub enum Rounding<'a> {
+    /// As they are.
+    Exact,
+    To(&'a Thresholds),
+}
+
+/// Facts that are kept, sorted; equal zones have equal facts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Zone(pub Box<[Fact]>);
+
+/// What a step does to integers: it is possible only if the constraints hold, and then all
+/// targets get their values at once. Everything else stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Move {
+    pub constraints: Vec<Fact>,
+    /// By the number of the integer, each at most once.
+    pub targets: Vec<(u32, Assigned)>,
+}
+
+/// What an integer becomes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Assigned {
+    Term(Term),
+    /// It is not there any more.
+    Gone,
+    /// It stands for several values from now on, each of which is one of these.
+    Either(Vec<Term>),
+    /// One of the values that this one stands for.
+    OneOf(Node),
+}
+
+/// A node and a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Term {
+    pub node: Node,
+    pub plus: Bound,
+}
+
+impl Term {
+    pub fn node(node: Node) -> Term {
+        Term { node, plus: 0 }
+    }
+
+    pub fn number(plus: Bound) -> Term {
+        let node = Node::ZERO;
+        Term { node, plus }
+    }
+
+    pub fn negated(self) -> Term {
+        Term {
+            node: self.node.negated(),
+            plus: -self.plus,
+        }
+    }
+}
+
+impl Zone {
+    /// Nothing is known.
+    pub fn anything() -> Zone {
+        Zone(Box::new([]))
+    }
+
+    /// Whether all that the other one allows is allowed here.
+    pub fn covers(&self, other: &Zone) -> bool {
+        let mut known = other.0.iter();
+        self.0.iter().all(|fact| {
+            let key = (fact.left, fact.right);
+            let found = known.find(|other| (other.left, other.right) >= key);
+            found.is_some_and(|o| (o.left, o.right) == key && o.most <= fact.most)
+        })
+    }
+
+    /// What both allow, and perhaps more.
+    pub fn join(&self, other: &Zone) -> Zone {
+        let mut joined = Vec::new();
+        for fact in &self.0 {
+            let key = |other: &Fact| (other.left, other.right).cmp(&(fact.left, fact.right));
+            if let Ok(at) = other.0.binary_search_by(key) {
+                let most = fact.most.max(other.0[at].most);
+                joined.push(Fact { most, ..*fact });
+            }
+        }
+        Zone(joined.into())
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = Node> {
+        self.0.iter().flat_map(|fact| [fact.left, fact.right])
+    }
+
+    /// The closed matrix of what is known, with room for more nodes.
+    pub fn matrix(&self, more: impl Iterator<Item = Node>, octagon: bool) -> Matrix {
+        let mut matrix = Matrix::new(self.nodes().chain(more), octagon);
+        self.0.iter().for_each(|fact| matrix.note(*fact));
+        matrix.close().expect("a zone is not empty");
+        matrix
+    }
+
+    /// The zone after a move, if the move is possible.
+    pub fn after(&self, step: &Move, octagon: bool, rounding: Rounding) -> Option<Zone> {
+        let mut before = self.matrix(step.read(), octagon);
+        let met = step
+            .constraints
+            .iter()
+            .try_for_each(|fact| before.add(*fact));
+        if met == Err(Empty) {
+            return None;
+        }
+        if step.targets.is_empty() {
+            return Some(Zone::of(&before, rounding));
+        }
+        Some(Zone::of(&step.assigned(&before, octagon), rounding))
+    }
+
+    /// What is kept of a closed matrix.
+    fn of(matrix: &Matrix, rounding: Rounding) -> Zone {
+        // A bound on v − (−v) is twice one on v, which is kept.
+        let facts = matrix
+            .facts()
+            .filter(|fact| fact.left != fact.right.negated());
+        Zone(match rounding {
+            Rounding::Exact => facts.collect(),
+            Rounding::To(thresholds) => facts.filter_map(|fact| thresholds.round(fact)).collect(),
+        })
+    }
+}
+
+impl Move {
+    /// The nodes that it reads.
+    fn read(&self) -> impl Iterator<Item = Node> {
+        let constraints = self.constraints.iter();
+        let sources = self
+            .targets
+            .iter()
+            .flat_map(|(_, assigned)| assigned.read());
+        constraints
+            .flat_map(|fact| [fact.left, fact.right])
+            .chain(sources)
+    }
+
+    /// The terms that a node is afterwards, and whether it is one of several values.
+    pub fn source(&self, node: Node) -> (Vec<Term>, bool) {
+        let found = self
+            .targets
+            .iter()
+            .find(|(integer, _)| *integer == node.integer());
+        let sign = |term: &Term| match node == Node::of(node.integer()) {
+            true => *term,
+            false => term.negated(),
+        };
+        match found {
+            _ if node == Node::ZERO => (vec![Term::node(node)], false),
+            None => (vec![Term::node(node)], false),
+            Some((_, Assigned::Term(term))) => (vec![sign(term)], false),
+            Some((_, Assigned::Gone)) => (Vec::new(), false),
+            Some((_, Assigned::Either(terms))) => (terms.iter().map(sign).collect(), false),
+            Some((_, Assigned::OneOf(one))) => (vec![sign(&Term::node(*one))], true),
+        }
+    }
+
+    /// The closed matrix after all targets have their values, given the one before.
+    fn assigned(&self, before: &Matrix, octagon: bool) -> Matrix {
+        let targets = self.targets.iter().map(|(integer, _)| Node::of(*integer));
+        let gone = |node: &Node| self.source(*node).0.is_empty();
+        let nodes = before.nodes.iter().copied().chain(targets);
+        let mut after = Matrix::new(nodes.filter(|node| !gone(node)), octagon);
+        let nodes = after.nodes.clone();
+        let sources: Vec<_> = nodes.iter().map(|node| self.source(*node)).collect();
+        for (left, (lefts, left_chosen)) in nodes.iter().zip(&sources) {
+            for (right, (rights, right_chosen)) in nodes.iter().zip(&sources) {
+                // One of several values, and the others: they are not the same.
+                let chosen = left_chosen != right_chosen;
+                let bound = |a: &Term, b: &Term| match a.node.integer() == b.node.integer() {
+                    true if chosen && a.node != Node::ZERO => NONE,
+                    _ => sum(before.bound(a.node, b.node), a.plus - b.plus),
+                };
+                let pairs = lefts
+                    .iter()
+                    .flat_map(|a| rights.iter().map(move |b| (a, b)));
+                let most = pairs.map(|(a, b)| bound(a, b)).max().unwrap_or(NONE);
+                if left != right && most != NONE {
+                    after.note(Fact::new(*left, *right, most));
+                }
+            }
+        }
+        after.close().expect("there were integers before");
+        after
+    }
+}
+
+impl Assigned {
+    fn read(&self) -> Vec<Node> {
+        match self {
+            Assigned::Term(term) => vec![term.node],
+            Assigned::Gone => Vec::new(),
+            Assigned::Either(terms) => terms.iter().map(|term| term.node).collect(),
+            Assigned::OneOf(node) => vec![*node],
+        }
+    }
+}
