@@ -6,6 +6,7 @@
 
 use crate::limits::{StopReason, Watch};
 use crate::memory::step::{Stepper, initial_values};
+use crate::program::Value;
 use crate::property::Violation;
 use crate::record::{Initial, Step, locals};
 use crate::source::Source;
@@ -30,6 +31,10 @@ pub enum Replay {
 /// Follows a recorded trace.
 pub fn replay(stepper: &Stepper, source: &Source, initial: &Initial, steps: &[Step]) -> Replay {
     let program = stepper.program;
+    let stepper = &Stepper {
+        choices: numbers(initial, steps),
+        ..stepper.semantics.stepper(program)
+    };
     let Some(start) = initial_state(stepper, initial) else {
         return Replay::BadStart;
     };
@@ -63,6 +68,14 @@ pub fn replay(stepper: &Stepper, source: &Source, initial: &Initial, steps: &[St
         }
     }
     Replay::Harmless
+}
+
+/// All numbers that locals have in a record: what was chosen is among them.
+fn numbers(initial: &Initial, steps: &[Step]) -> Vec<Value> {
+    let initial = initial.locals.values().flat_map(BTreeMap::values);
+    let steps = steps.iter().flat_map(|step| step.locals.values());
+    let numbers: BTreeSet<Value> = initial.chain(steps).copied().collect();
+    numbers.into_iter().collect()
 }
 
 /// The memory that may be taken to find out whether a state is stuck.

@@ -41,6 +41,7 @@ pub fn certificate_of_correctness(
             &program.fenced(fences),
             options,
             answer.abstraction,
+            &answer.thresholds,
             monitor,
         )?,
     })

@@ -30,7 +30,7 @@ use crate::record::{
 };
 use crate::replay::{Replay, replay};
 use crate::source::Source;
-use crate::space::{Flaw, recheck};
+use crate::space::{Flaw, Thresholds, recheck};
 use crate::verify::{Inconclusive, Verdict, VerifyOptions, invariant, verify};
 use crate::words::grouped;
 use sha2::{Digest, Sha256};
@@ -75,6 +75,7 @@ pub fn certificate(
         &program.fenced(&placement.fences),
         &options.verify,
         placement.abstraction,
+        &placement.thresholds,
         monitor,
     );
     Ok(Certificate {
@@ -104,6 +105,7 @@ fn proof(
     program: &Program,
     options: &VerifyOptions,
     abstraction: Abstraction,
+    thresholds: &Thresholds,
     monitor: &Monitor,
 ) -> Result<Proof, StopReason> {
     let (states, invariant) = match abstraction {
@@ -120,6 +122,8 @@ fn proof(
             let again = VerifyOptions {
                 threads: options.threads,
                 limits: options.limits.clone(),
+                thresholds: thresholds.clone(),
+                join: options.join,
                 ..VerifyOptions::under(semantics)
             };
             let answer = verify(program, &again, monitor);
@@ -133,6 +137,8 @@ fn proof(
         abstraction: abstraction.kind(),
         k: abstraction.parameter(),
         states,
+        thresholds: thresholds.clone(),
+        join: options.join,
         invariant,
     })
 }
@@ -163,8 +169,16 @@ fn prove_again(
         }
         (_, Some(_)) => return Err("proof: only view logs have states to show".into()),
         (_, None) => {
-            let answer = verify(program, options, monitor);
+            let options = VerifyOptions {
+                thresholds: proof.thresholds.clone(),
+                join: proof.join,
+                ..options.clone()
+            };
+            let answer = verify(program, &options, monitor);
             match answer.verdict {
+                Verdict::Correct if answer.thresholds != proof.thresholds => {
+                    return Err("proof: it needs other thresholds".into());
+                }
                 Verdict::Correct => answer.statistics.states,
                 Verdict::Violated => return Err("proof: the fenced program is wrong".into()),
                 Verdict::Inconclusive(Inconclusive::Limit(reason)) => {

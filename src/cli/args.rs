@@ -14,6 +14,7 @@ pub use infer::{Infer, KindsName};
 
 use crate::fences::FencePlace;
 use crate::memory::{Abstraction, AbstractionKind, Model};
+use crate::space::Thresholds;
 use crate::verify::{FIRST_WIDENING, SearchKind, Strategy};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
@@ -195,6 +196,14 @@ pub struct BufferArgs {
     /// while counterexamples turn out not to be real [default: auto for fd, 1 for pd]
     #[arg(long, value_name = "N|auto", value_parser = head)]
     pub k: Option<Head>,
+    /// Say which constants integers without bound were compared with; with a value, begin with
+    /// these: those for differences, a slash, those for single integers, as in `-1,0/0`
+    #[arg(long, value_name = "SET", num_args = 0..=1, require_equals = true)]
+    pub thresholds: Option<Option<Thresholds>>,
+    /// Keep all integers without bound of one state of the rest together: coarser, and fewer
+    /// states
+    #[arg(long)]
+    pub join: bool,
 }
 
 /// The length of the ordered head.
@@ -226,6 +235,11 @@ impl Arguments {
 }
 
 impl BufferArgs {
+    /// The thresholds to begin with.
+    pub fn first_thresholds(&self) -> Thresholds {
+        self.thresholds.clone().flatten().unwrap_or_default()
+    }
+
     /// The abstraction to begin with, and how to go on from there; or what is wrong with it.
     pub fn abstraction(&self, bound: usize) -> Result<(Abstraction, Strategy), &'static str> {
         use AbstractionKind::{Exact, Fd, Logs, Pd, Set};

@@ -144,7 +144,11 @@ fn proof(proof: &ProofBasis) -> String {
         true => format!("{} of states", count(proof.states, "set")),
         false => count(proof.states, "state"),
     };
-    format!("{states} by {abstraction}")
+    let constants = match proof.thresholds.is_empty() {
+        true => String::new(),
+        false => format!(" with {}", count(proof.thresholds.len() as u64, "constant")),
+    };
+    format!("{states} by {abstraction}{constants}")
 }
 
 /// What a certificate shows.

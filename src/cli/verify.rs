@@ -15,7 +15,7 @@ use crate::property;
 use crate::record::{Initial, Mode, Step, TRACE_SCHEMA, TraceConfig, TraceFile, Violation};
 use crate::report::trace::trace as trace_table;
 use crate::report::verify::VerifyReport;
-use crate::report::{about_atomics, picture, text};
+use crate::report::{about_atomics, constants, picture, text, with_constants};
 use crate::source::Source;
 use crate::space::Standstill;
 use crate::verify::{Answer, SearchKind, Strategy, Verdict, VerifyOptions, verify};
@@ -88,6 +88,16 @@ fn one(
             refuse_guesses(option, input.format)?;
         }
     }
+    if input.program.has_integers() {
+        let asked = [
+            ("--robust", args.robust),
+            ("--stuck", args.stuck),
+            ("--deadlock", args.deadlock),
+            ("--full", args.full),
+            ("--search sets", args.search == SearchKind::Sets),
+        ];
+        refuse_with_integers(abstraction, &asked)?;
+    }
     // While a program is read, signals end the command.
     let searches = searches.get_or_init(Interruptible::new);
     let (source, whole) = (input.source, input.program);
@@ -122,8 +132,8 @@ fn one(
                 (false, false) => Standstill::Ignored,
             },
             robust: args.robust,
-            thresholds: Default::default(),
-            join: false,
+            thresholds: args.buffers.first_thresholds(),
+            join: args.buffers.join,
             correct_under_sc: false,
             threads: args.common.thread_count(),
             limits: limits(&args.common),
@@ -236,6 +246,24 @@ pub fn refuse_under_robust(abstraction: Abstraction, search: SearchKind) -> Resu
     Err(Failure::Message {
         text,
         help: Some(help.to_string()),
+    })
+}
+
+/// Refuses what cannot be asked about a program with integers without bound.
+pub fn refuse_with_integers(
+    abstraction: Abstraction,
+    asked: &[(&str, bool)],
+) -> Result<(), Failure> {
+    let kind = abstraction.kind();
+    let option = asked.iter().find(|(_, given)| *given);
+    let text = match (kind, option) {
+        (AbstractionKind::Fd, None) => return Ok(()),
+        (AbstractionKind::Fd, Some((option, _))) => option.to_string(),
+        (kind, _) => format!("--abs {kind}"),
+    };
+    Err(Failure::Message {
+        text: format!("{text} does not go with integers without bound"),
+        help: Some("give the variables ranges: `int[low..=high]`".to_string()),
     })
 }
 
@@ -374,6 +402,10 @@ impl VerifyAnswer<'_> {
         if let Some(text) = about_atomics(self.report.program, semantics) {
             let _ = writeln!(out, "{}", paint.faint(text));
         }
+        if self.args.buffers.thresholds.is_some() && self.report.program.has_integers() {
+            let text = constants(&self.report.answer.thresholds);
+            let _ = writeln!(out, "{}", paint.faint(&text));
+        }
         if self.args.robust {
             let _ = writeln!(out, "{}", paint.faint(text::ROBUSTNESS));
         }
@@ -383,11 +415,15 @@ impl VerifyAnswer<'_> {
     /// The abstraction behind an answer, if there is one.
     fn under(&self) -> String {
         match self.report.answer.abstraction {
-            _ if self.report.options.semantics.model == Model::Sc => String::new(),
+            _ if self.report.options.semantics.model == Model::Sc => self.with_constants(),
             Abstraction::Exact { .. } => String::new(),
             _ if self.report.answer.model == Model::Sc => " under SC already".to_string(),
-            abstraction => format!(" by {abstraction}"),
+            abstraction => format!(" by {abstraction}{}", self.with_constants()),
         }
+    }
+
+    fn with_constants(&self) -> String {
+        with_constants(self.report.program, &self.report.answer.thresholds)
     }
 
     /// Writes the counterexample if there is one, in all ways that are wanted; what failed.

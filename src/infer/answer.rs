@@ -6,7 +6,7 @@ use crate::names::named_enum;
 use crate::program::{FenceKind, PointId, PointSet, ProcessId};
 use crate::property::Violation;
 use crate::source::Span;
-use crate::space::{Coverage, Trace};
+use crate::space::{Coverage, Thresholds, Trace};
 use crate::verify::{Inconclusive, Verdict};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,6 +17,8 @@ pub struct Inference {
     pub conclusion: Conclusion,
     /// The abstraction that the answer rests on.
     pub abstraction: Abstraction,
+    /// What was told apart of integers without bound.
+    pub thresholds: Thresholds,
     /// Values of k that were too coarse.
     pub tried: Vec<usize>,
     /// Verified fence sets, the failed ones included.
@@ -146,6 +148,8 @@ pub struct Placement {
     pub cost: u64,
     /// The abstraction that verifies it with full fences.
     pub abstraction: Abstraction,
+    /// What was told apart of integers without bound.
+    pub thresholds: Thresholds,
     /// States of the program with full fences.
     pub states: u64,
     /// For each fence, in order: its kind.
@@ -209,6 +213,8 @@ pub enum Obstacle {
     Heap,
     /// More and more thresholds for integers are needed.
     Diverging,
+    /// The program has integers without bound, and this cannot be asked about them.
+    Integers,
 }
 
 impl From<Inconclusive> for Obstacle {
@@ -217,6 +223,7 @@ impl From<Inconclusive> for Obstacle {
             Inconclusive::Limit(reason) => Obstacle::Limit(reason),
             Inconclusive::Heap => Obstacle::Heap,
             Inconclusive::Diverging => Obstacle::Diverging,
+            Inconclusive::Integers => Obstacle::Integers,
             Inconclusive::Bound(_) | Inconclusive::Spurious | Inconclusive::Undecided => {
                 Obstacle::TooCoarse
             }

@@ -39,6 +39,7 @@ impl InferenceRun<'_> {
         let everywhere = self.allowed();
         let most = states.saturating_mul(FACTOR);
         let answer = self.verify_within(&everywhere, model, most);
+        self.thresholds.clone_from(&answer.thresholds);
         if answer.verdict == Verdict::Correct {
             self.keep(&everywhere, answer.statistics.states);
         }

@@ -157,6 +157,9 @@ pub fn infer(program: &Program, options: &InferOptions, monitor: &Monitor) -> In
     if hitting::total(&options.costs, factor).is_none() {
         return run.conclude(Conclusion::Inconclusive(Obstacle::CostsTooLarge));
     }
+    if program.has_integers() && options.engine != EngineKind::Lazy {
+        return run.conclude(Conclusion::Inconclusive(Obstacle::Integers));
+    }
     let wrong = run.wrong_under_sc();
     if wrong.is_none() {
         run.look_ahead();

@@ -8,7 +8,7 @@ use super::{
 use crate::limits::{Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::{FenceKind, PointId, PointSet, Program};
-use crate::space::Coverage;
+use crate::space::{Coverage, Thresholds};
 use crate::verify::{Answer, Inconclusive, MOST_K, Strategy, Verdict, VerifyOptions, verify};
 
 /// An inference under way.
@@ -37,6 +37,8 @@ pub struct InferenceRun<'a> {
     pub sc_states: Option<u64>,
     /// The cheapest placement that was verified on the way.
     pub so_far: Option<Placement>,
+    /// What is told apart of integers without bound, by now.
+    pub thresholds: Thresholds,
 }
 
 impl<'a> InferenceRun<'a> {
@@ -65,6 +67,7 @@ impl<'a> InferenceRun<'a> {
             coverage: None,
             sc_states: None,
             so_far: None,
+            thresholds: options.verify.thresholds.clone(),
         }
     }
 
@@ -86,6 +89,7 @@ impl<'a> InferenceRun<'a> {
                 _ => self.abstraction,
             },
             conclusion,
+            thresholds: self.thresholds,
             tried: self.tried,
             rounds: self.rounds,
             states: self.states,
@@ -207,6 +211,7 @@ impl<'a> InferenceRun<'a> {
             full: false,
             // That is asked first, and fences do not change it.
             correct_under_sc: model != Model::Sc,
+            thresholds: self.thresholds.clone(),
             ..self.options.verify.clone()
         };
         let limit = &mut options.limits.max_states;
@@ -224,6 +229,7 @@ impl<'a> InferenceRun<'a> {
         let options = self.verify_options(model, strategy, most);
         let answer = verify(program, &options, self.monitor);
         self.count(answer.statistics.states, answer.statistics.transitions);
+        self.thresholds.clone_from(&answer.thresholds);
         // Some searches are given few states on purpose.
         let cut = answer
             .stopped
@@ -273,6 +279,7 @@ impl<'a> InferenceRun<'a> {
             kinds: vec![FenceKind::Full; fences.len()],
             fences,
             abstraction: self.proved_by,
+            thresholds: self.thresholds.clone(),
             states,
             price: None,
             why: Vec::new(),

@@ -2,6 +2,7 @@
 
 use super::broken::BrokenProgram;
 use super::cell::Mode;
+use super::stats::{Stats, Timing, Tried};
 use super::trace::{Initial, Spin, Step};
 use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Paths, PdMerge, PdPrevent};
 use crate::limits::StopReason;
@@ -9,7 +10,8 @@ use crate::memory::{AbstractionKind, Atomics, Model};
 use crate::names::named_enum;
 use crate::program::{FenceKind, Side};
 use crate::source::{Location, Position};
-use crate::verify::{SearchKind, Verdict};
+use crate::space::Thresholds;
+use crate::verify::Verdict;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::Error;
@@ -146,6 +148,9 @@ pub struct VerifyAnswer {
     /// Values of k that were too small.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Tried>,
+    /// What was told apart of integers without bound; left out if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thresholds: Option<Thresholds>,
     #[serde(default)]
     pub warnings: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,6 +185,9 @@ pub struct VerifyConfig {
     /// pending stores is one of sequential consistency.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub robust: bool,
+    /// Whether all integers without bound of one state were kept together.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub join: bool,
     pub fences: Vec<String>,
 }
 
@@ -194,56 +202,6 @@ pub struct Violation {
     pub line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-}
-
-/// A search with a k that was too small.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-pub struct Tried {
-    pub k: usize,
-    pub states: u64,
-}
-
-/// How large the searches were.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Stats {
-    /// How states were searched, to verify. `sets` counts sets of states and writes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub search: Option<SearchKind>,
-    /// Over all searches.
-    pub states: u64,
-    pub transitions: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub depth: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub configurations: Option<usize>,
-    /// Of the visited set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes_per_state: Option<u64>,
-    /// Of the largest search, to infer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub peak_states: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clauses: Option<usize>,
-    /// Different formulas that labelled states.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub formulas: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub formula_nodes: Option<usize>,
-    /// How often a transition was taken into account.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub updates: Option<u64>,
-}
-
-/// What differs from run to run.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Timing {
-    pub total_s: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub states_per_s: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub peak_bytes: Option<u64>,
 }
 
 /// The answer of `infer` for one program under one memory model.
@@ -285,6 +243,9 @@ pub struct InferAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub tried: Option<Vec<usize>>,
+    /// What was told apart of integers without bound; left out if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thresholds: Option<Thresholds>,
     /// What a placement costs at least on the exact model, as far as is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lower_bound: Option<u64>,

@@ -1,6 +1,7 @@
 //! Cells of a sweep: what is asked in one, and what is written down of the answer.
 
-use super::answer::{Answer, Stats, Stopped, Tried};
+use super::answer::{Answer, Stopped};
+use super::stats::{Stats, Tried};
 use crate::infer::EngineKind;
 use crate::memory::{Abstraction, AbstractionKind, Model};
 use crate::names::named_enum;

@@ -2,7 +2,7 @@
 
 use super::trace::{Initial, Step};
 use crate::memory::{AbstractionKind, Atomics, Model};
-use crate::space::Invariant;
+use crate::space::{Invariant, Thresholds};
 use serde::{Deserialize, Serialize};
 
 /// The version of the contract.
@@ -58,6 +58,12 @@ pub struct Proof {
     pub k: usize,
     /// States of the fenced program.
     pub states: u64,
+    /// What is told apart of integers without bound.
+    #[serde(default, skip_serializing_if = "Thresholds::is_empty")]
+    pub thresholds: Thresholds,
+    /// All integers of one state are kept together.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub join: bool,
     /// The states themselves, of view logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invariant: Option<Invariant>,

@@ -3,6 +3,7 @@
 use super::certificate::{PointName, Proof};
 use crate::memory::{AbstractionKind, Atomics, Model};
 use crate::names::named_enum;
+use crate::space::Thresholds;
 use serde::{Deserialize, Serialize};
 
 /// What `check` says about a certificate.
@@ -44,6 +45,9 @@ pub struct ProofBasis {
     /// The length of the head, the bound of exact buffers, or the widening of view logs.
     pub k: usize,
     pub states: u64,
+    /// What is told apart of integers without bound.
+    #[serde(default, skip_serializing_if = "Thresholds::is_empty")]
+    pub thresholds: Thresholds,
 }
 
 named_enum! {
@@ -90,6 +94,7 @@ impl Proof {
             abstraction: self.abstraction,
             k: self.k,
             states: self.states,
+            thresholds: self.thresholds.clone(),
         }
     }
 }

@@ -8,11 +8,12 @@ mod cell;
 mod certificate;
 mod check;
 mod manifest;
+mod stats;
 mod trace;
 
 pub use answer::{
-    Answer, Fence, Formula, InferAnswer, InferConfig, Outcome, OwnFence, Placement, SCHEMA, Stats,
-    Stopped, Timing, Tried, VerifyAnswer, VerifyConfig, Violation, schema,
+    Answer, Fence, Formula, InferAnswer, InferConfig, Outcome, OwnFence, Placement, SCHEMA,
+    Stopped, VerifyAnswer, VerifyConfig, Violation, schema,
 };
 pub use broken::{BrokenOutcome, BrokenProgram, Message};
 pub use cell::{Cell, CellRecord, Measured, MeasuredRecord, Mode, TriedHeads};
@@ -22,5 +23,6 @@ pub use certificate::{
 };
 pub use check::{CheckAnswer, CheckOutcome, Claim, CorrectnessClaim, PriceList, ProofBasis};
 pub use manifest::{ListedProgram, MANIFEST_SCHEMA, Manifest};
+pub use stats::{Stats, Timing, Tried};
 pub(crate) use trace::locals;
 pub use trace::{Initial, Spin, Step, StepKind, TRACE_SCHEMA, TraceConfig, TraceFile};

@@ -1,7 +1,7 @@
 //! The answer of `infer` as data: why there is no placement, the JSON.
 
 use super::target::{self, Target};
-use super::{finer, nothing_stated, unreached};
+use super::{NOT_FOR_INTEGERS, finer, nothing_stated, thresholds, unreached};
 use crate::describe;
 use crate::diagnostic::Diagnostic;
 use crate::infer::{
@@ -130,6 +130,7 @@ impl InferReport<'_> {
             Conclusion::Inconclusive(Obstacle::Diverging) => {
                 "to tell the program's integers apart, more and more constants are needed; say what relates them in an `invariant` or an `assume`, or give them ranges".to_string()
             }
+            Conclusion::Inconclusive(Obstacle::Integers) => NOT_FOR_INTEGERS.to_string(),
             Conclusion::Inconclusive(Obstacle::Heap) => {
                 "no placement verifies: more blocks of memory are allocated than there are; try a larger --heap".to_string()
             }
@@ -230,6 +231,7 @@ impl InferReport<'_> {
                 .as_ref()
                 .map(|(program, _, t)| Step::all(program, self.source, t)),
             tried: Some(self.found.tried.clone()),
+            thresholds: thresholds(self.program, &self.found.thresholds),
             lower_bound: match &self.found.conclusion {
                 Conclusion::Placed(placed) => Some(placed.lower_bound),
                 _ => self.bounds().map(|bounds| bounds.lower),
@@ -357,6 +359,7 @@ pub fn stopped_by(obstacle: Obstacle) -> Option<Stopped> {
         | Obstacle::Inexpressible
         | Obstacle::Unverified
         | Obstacle::Diverging
+        | Obstacle::Integers
         | Obstacle::Heap => None,
     }
 }

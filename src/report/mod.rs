@@ -12,8 +12,9 @@ pub mod verify;
 use crate::diagnostic::Diagnostic;
 use crate::memory::{Abstraction, Atomics, Model, Semantics};
 use crate::program::{Program, PropertyKind};
-use crate::space::{Coverage, Standstill};
+use crate::space::{Coverage, Standstill, Thresholds};
 use crate::verify::{MOST_K, Strategy, VerifyOptions};
+use crate::words::count;
 
 /// That a program states nothing that could be checked, if it matters.
 fn nothing_stated(program: &Program, asked: &VerifyOptions) -> Option<Diagnostic> {
@@ -59,6 +60,27 @@ pub fn about_atomics(program: &Program, semantics: &Semantics) -> Option<&'stati
         }
         (Model::Sc | Model::Tso, _) => None,
     }
+}
+
+/// Why some questions about programs with integers are not answered.
+pub const NOT_FOR_INTEGERS: &str = "the program has integers without bound: they are told apart under --abs fd, for properties, by the engine lazy";
+
+/// How many constants the integers of a program were compared with, if it has any.
+pub fn with_constants(program: &Program, found: &Thresholds) -> String {
+    match program.has_integers() {
+        true => format!(" with {}", count(found.len() as u64, "constant")),
+        false => String::new(),
+    }
+}
+
+/// Which constants these were.
+pub fn constants(found: &Thresholds) -> String {
+    format!("constants for differences and for single integers: --thresholds={found}")
+}
+
+/// What was told apart of integers without bound, if the program has any.
+fn thresholds(program: &Program, found: &Thresholds) -> Option<Thresholds> {
+    program.has_integers().then(|| found.clone())
 }
 
 /// What to try if a counterexample exists only in an abstraction; nothing if refinement has

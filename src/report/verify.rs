@@ -1,6 +1,6 @@
 //! The answer of `verify` as data: why it is not certain, what is violated, the JSON.
 
-use super::{finer, nothing_stated, unreached};
+use super::{NOT_FOR_INTEGERS, finer, nothing_stated, thresholds, unreached};
 use crate::describe;
 use crate::diagnostic::Diagnostic;
 use crate::memory::{Abstraction, Model};
@@ -57,6 +57,7 @@ impl VerifyReport<'_> {
                 "a counterexample was found under {abstraction}{tried}, but it is not known whether it is real: its replay was given up"
             ),
             Inconclusive::Diverging => diverging(&self.answer.thresholds),
+            Inconclusive::Integers => NOT_FOR_INTEGERS.to_string(),
             Inconclusive::Heap => {
                 "no violation was found, but more blocks of memory are allocated than there are; try a larger --heap".to_string()
             }
@@ -104,7 +105,11 @@ impl VerifyReport<'_> {
 
     /// The counterexample, if there is one.
     pub fn trace(&self) -> Option<&Trace> {
-        self.answer.counterexample()?.trace.as_ref()
+        // What is not known to be real has no numbers for integers.
+        let real = self.answer.verdict == Verdict::Violated;
+        let shown = real || !self.program.has_integers();
+        let trace = self.answer.counterexample()?.trace.as_ref();
+        trace.filter(|_| shown)
     }
 
     /// Whether a violation exists under SC, too, if that is known: then it is no matter of memory
@@ -154,6 +159,7 @@ impl VerifyReport<'_> {
                 deadlock: self.options.standstill != Standstill::Ignored,
                 stuck: self.options.standstill == Standstill::Stuck,
                 robust: self.options.robust,
+                join: self.options.join,
                 fences: self.fences.to_vec(),
             },
             outcome: self.answer.verdict.into(),
@@ -175,6 +181,7 @@ impl VerifyReport<'_> {
                 .counterexample()
                 .and_then(|found| found.spurious),
             under_sc: self.under_sc(),
+            thresholds: thresholds(self.program, &self.answer.thresholds),
             tried: self
                 .answer
                 .tried
@@ -210,7 +217,7 @@ fn diverging(thresholds: &Thresholds) -> String {
         "more and more constants are needed ({} so far, the largest {} for differences and {} for single integers); \
          say what relates the integers in an `invariant` or an `assume`, count down instead of up, or give them ranges",
         thresholds.len(),
-        last(&thresholds.relative),
-        last(&thresholds.absolute)
+        last(&thresholds.differences),
+        last(&thresholds.single)
     )
 }

@@ -11,15 +11,23 @@ use super::{
     VerifyOptions,
 };
 use crate::limits::Monitor;
-use crate::memory::{Abstraction, Model, Semantics};
+use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::Program;
-use crate::space::{Examined, IntegerEnd, IntegerExploration, Integers, Replayed, Thresholds};
+use crate::space::{
+    Examined, IntegerEnd, IntegerExploration, Integers, Replayed, Standstill, Statistics,
+    Thresholds,
+};
 
 /// More thresholds than this are taken as a sign that there will always be more.
 pub const MOST_THRESHOLDS: usize = 100;
 
 /// Looks for an answer, with FD and the k of the options or larger ones.
 pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
+    let asks = !options.robust && options.standstill == Standstill::Ignored;
+    let fd = options.semantics.abstraction.kind() == AbstractionKind::Fd;
+    if !asks || !(fd || options.semantics.model == Model::Sc) {
+        return refused(options);
+    }
     let integers = Integers::new(program);
     let mut thresholds = options.thresholds.clone();
     let mut k = options.semantics.abstraction.k().unwrap_or(1);
@@ -105,5 +113,21 @@ pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> 
                 k += 1;
             }
         }
+    }
+}
+
+/// The answer to what cannot be asked about integers.
+fn refused(options: &VerifyOptions) -> Answer {
+    Answer {
+        verdict: Verdict::Inconclusive(Inconclusive::Integers),
+        model: options.semantics.model,
+        abstraction: options.semantics.abstraction,
+        evidence: Evidence::Nothing,
+        search: SearchKind::Plain,
+        coverage: None,
+        statistics: Statistics::default(),
+        stopped: None,
+        tried: Vec::new(),
+        thresholds: options.thresholds.clone(),
     }
 }

@@ -194,6 +194,8 @@ pub enum Inconclusive {
     Heap,
     /// More and more thresholds for integers are needed.
     Diverging,
+    /// The program has integers without bound, and this cannot be asked about them.
+    Integers,
 }
 
 /// What a verdict rests on.
@@ -233,6 +235,7 @@ impl fmt::Display for Inconclusive {
             Inconclusive::Spurious => write!(f, "the abstraction is too coarse"),
             Inconclusive::Undecided => write!(f, "a counterexample could not be replayed"),
             Inconclusive::Diverging => write!(f, "more and more constants are needed"),
+            Inconclusive::Integers => write!(f, "integers without bound need FD and properties"),
             Inconclusive::Heap => write!(f, "more memory is allocated than there is"),
         }
     }

@@ -9,7 +9,7 @@ use super::args::{self, AnswerFormat, Head, KindsName};
 use super::input::{self, Input};
 use super::interrupt::Interruptible;
 use super::streams::{print_message, stderr_paint, stdout_paint};
-use super::verify::{limits, refuse_guesses, refuse_under_robust};
+use super::verify::{limits, refuse_guesses, refuse_under_robust, refuse_with_integers};
 use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::c::Repair;
 use crate::certificate::certificate;
@@ -24,7 +24,7 @@ use crate::report::infer::{InferReport, Request};
 use crate::report::target::Target;
 use crate::source::Source;
 use crate::space::Standstill;
-use crate::verify::{Strategy, VerifyOptions};
+use crate::verify::{SearchKind, Strategy, VerifyOptions};
 use costs::{cost_file, costs};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,16 @@ fn one(
     if args.stuck {
         refuse_guesses("--stuck", input.format)?;
     }
+    if input.program.has_integers() {
+        let asked = [
+            ("--robust", args.robust),
+            ("--stuck", args.stuck),
+            ("--engine points", args.engine == EngineKind::Points),
+            ("--engine ordering", args.engine == EngineKind::Ordering),
+            ("--search sets", args.search == SearchKind::Sets),
+        ];
+        refuse_with_integers(abstraction, &asked)?;
+    }
     // While a program is read, signals end the command.
     let searches = searches.get_or_init(Interruptible::new);
     let source = input.source.clone();
@@ -94,6 +104,8 @@ fn one(
                 true => Standstill::Stuck,
                 false => Standstill::Ignored,
             },
+            thresholds: args.buffers.first_thresholds(),
+            join: args.buffers.join,
             threads: args.common.thread_count(),
             limits: limits(&args.common),
             ..VerifyOptions::new(model, abstraction)

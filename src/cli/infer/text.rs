@@ -6,10 +6,10 @@ use crate::cli::streams::table_style;
 use crate::describe;
 use crate::infer::{AllowedGaps, Bounds, Conclusion, EngineKind, Optimality, Placement};
 use crate::program::FenceKind;
-use crate::report::about_atomics;
 use crate::report::target;
 use crate::report::text::{self, Paint};
 use crate::report::trace::trace as trace_table;
+use crate::report::{about_atomics, constants, with_constants};
 use crate::verify::Verdict;
 use crate::words::count;
 use std::fmt::Write;
@@ -53,11 +53,12 @@ impl InferAnswer<'_> {
             format!("{formulas} in {}, ", count(labelling.updates, "update"))
         });
         let work = format!(
-            "{}, {} in the largest, {}by {}, {:.2} s",
+            "{}, {} in the largest, {}by {}{}, {:.2} s",
             count(self.found.rounds, "round"),
             count(self.found.peak, "state"),
             labelling.unwrap_or_default(),
             self.found.abstraction,
+            with_constants(self.program, &self.found.thresholds),
             self.seconds
         );
         match &self.found.conclusion {
@@ -112,6 +113,10 @@ impl InferAnswer<'_> {
         let _ = writeln!(out, "{}", paint.faint(&work));
         if let Some(text) = about_atomics(self.program, &self.options.verify.semantics) {
             let _ = writeln!(out, "{}", paint.faint(text));
+        }
+        if self.args.buffers.thresholds.is_some() && self.program.has_integers() {
+            let text = constants(&self.found.thresholds);
+            let _ = writeln!(out, "{}", paint.faint(&text));
         }
         if self.args.robust {
             let _ = writeln!(out, "{}", paint.faint(text::ROBUSTNESS));

@@ -6,20 +6,26 @@
 //! many, which is why a search ends.
 
 use super::matrix::{Bound, Empty, Fact, Matrix, NONE, Node, sum};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
 
 /// The bounds that zones can have. The more there are, the more is told apart.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
 pub struct Thresholds {
     /// For differences of two integers (and sums, in an octagon).
-    pub relative: BTreeSet<Bound>,
+    pub differences: BTreeSet<Bound>,
     /// For single integers.
-    pub absolute: BTreeSet<Bound>,
+    pub single: BTreeSet<Bound>,
 }
 
 impl Thresholds {
     pub fn len(&self) -> usize {
-        self.relative.len() + self.absolute.len()
+        self.differences.len() + self.single.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -36,19 +42,53 @@ impl Thresholds {
 
     fn of_mut(&mut self, fact: Fact) -> &mut BTreeSet<Bound> {
         match fact.left == Node::ZERO || fact.right == Node::ZERO {
-            true => &mut self.absolute,
-            false => &mut self.relative,
+            true => &mut self.single,
+            false => &mut self.differences,
         }
     }
 
     /// The least threshold from this bound on.
     fn round(&self, fact: Fact) -> Option<Fact> {
         let set = match fact.left == Node::ZERO || fact.right == Node::ZERO {
-            true => &self.absolute,
-            false => &self.relative,
+            true => &self.single,
+            false => &self.differences,
         };
         let most = *set.range(fact.most..).next()?;
         Some(Fact { most, ..fact })
+    }
+}
+
+impl fmt::Display for Thresholds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |set: &BTreeSet<Bound>| {
+            let numbers: Vec<String> = set.iter().map(Bound::to_string).collect();
+            numbers.join(",")
+        };
+        write!(f, "{}/{}", list(&self.differences), list(&self.single))
+    }
+}
+
+impl FromStr for Thresholds {
+    type Err = String;
+
+    /// As they are shown: those for differences, a slash, those for single integers.
+    fn from_str(text: &str) -> Result<Thresholds, String> {
+        let set = |list: &str| {
+            let numbers = list
+                .split(',')
+                .map(str::trim)
+                .filter(|word| !word.is_empty());
+            let number = |word: &str| {
+                let value = word.parse::<i32>().map(Bound::from);
+                value.map_err(|_| format!("'{word}' is not a number of 32 bits"))
+            };
+            numbers.map(number).collect::<Result<_, _>>()
+        };
+        let (differences, single) = text.split_once('/').unwrap_or((text, ""));
+        Ok(Thresholds {
+            differences: set(differences)?,
+            single: set(single)?,
+        })
     }
 }
 
