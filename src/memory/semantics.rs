@@ -106,6 +106,7 @@ impl Semantics {
             memory: self.memory(),
             semantics: self,
             labelled: false,
+            all_ways: false,
             choices: Vec::new(),
         }
     }

@@ -133,6 +133,8 @@ pub struct Stepper<'a> {
     pub semantics: Semantics,
     /// Let pending stores carry the label of their instruction.
     pub labelled: bool,
+    /// Tell ways apart that differ in nothing but their edges.
+    pub all_ways: bool,
     /// The values that are tried where a process chooses any integer without bound.
     pub choices: Vec<Value>,
 }
@@ -245,7 +247,8 @@ impl Stepper<'_> {
                     walk.passed = passed.extend(walk.passed, point);
                 }
             }
-            if !seen.insert((walk.at, walk.locals.clone(), walk.passed)) {
+            let way = walk.path.filter(|_| self.all_ways);
+            if !seen.insert((walk.at, walk.locals.clone(), walk.passed, way)) {
                 continue;
             }
             let held = seen.len() + outline.fixed.len() + outline.reads.len();

@@ -29,7 +29,9 @@ fn show(expr: &Expr) -> String {
         ExprKind::Unary { op, operand } => match op {
             UnaryOp::Not => format!("!{}", show(operand)),
             UnaryOp::Negate => format!("-{}", show(operand)),
-            UnaryOp::Convert(_) => unreachable!("the language has no conversions"),
+            UnaryOp::NegateInteger | UnaryOp::Convert(_) => {
+                unreachable!("the language has no such operator")
+            }
         },
         ExprKind::Binary { op, left, right } => {
             let sign = match op {
@@ -46,7 +48,9 @@ fn show(expr: &Expr) -> String {
                 BinaryOp::NotEqual => "!=",
                 BinaryOp::And => "&&",
                 BinaryOp::Or => "||",
-                BinaryOp::Machine(..) => unreachable!("the language has no such operator"),
+                BinaryOp::AddIntegers | BinaryOp::SubIntegers | BinaryOp::Machine(..) => {
+                    unreachable!("the language has no such operator")
+                }
             };
             format!("({}{sign}{})", show(left), show(right))
         }

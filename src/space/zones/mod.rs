@@ -101,7 +101,7 @@ impl<'a> Integers<'a> {
         limits: &Limits,
         monitor: &Monitor,
     ) -> IntegerExploration<'_> {
-        let rules = Rules::new(&self.frame, semantics.stepper(&self.frame.program));
+        let rules = Rules::new(&self.frame, semantics);
         let options = Options {
             thresholds,
             join,

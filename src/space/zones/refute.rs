@@ -139,6 +139,12 @@ impl Refutation {
                 .flat_map(|fact| self.split(before, *constraint, fact))
                 .collect();
         }
+        // What is said of twice an integer is said of it once.
+        for fact in &mut needed {
+            if fact.left == fact.right.negated() && fact.left != Node::ZERO {
+                *fact = Fact::new(fact.left, Node::ZERO, fact.most.div_euclid(2));
+            }
+        }
         needed.retain(|fact| fact.left != fact.right);
         needed.sort();
         needed.dedup();

@@ -44,7 +44,7 @@ pub fn replay(
     monitor: &Monitor,
 ) -> Replayed {
     let exact = semantics.exact();
-    let mut rules = Rules::new(frame, exact.stepper(&frame.program));
+    let mut rules = Rules::new(frame, exact);
     match follow(program, &mut rules, way, limits, monitor) {
         Err(_) => Replayed::Unknown,
         Ok(None) => Replayed::Spurious,

@@ -11,7 +11,7 @@ use super::matrix::{Fact, Node};
 use super::zone::{Assigned, Move, Term};
 use crate::limits::{StopReason, Watch};
 use crate::memory::step::{At, Config, Effect, Step, Stepper};
-use crate::memory::{Buffers, Spot};
+use crate::memory::{Buffers, Semantics, Spot};
 use crate::program::{
     Expr, Fault, Instr, LocalId, PlaceId, PlaceRef, ProcessId, Program, Sum, Value,
 };
@@ -45,10 +45,15 @@ pub struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    pub fn new(frame: &'a Frame, stepper: Stepper<'a>) -> Rules<'a> {
+    /// The steps of a frame under some semantics. Edges that are the same to the frame may do
+    /// different things to integers, so no way is left out for another one.
+    pub fn new(frame: &'a Frame, semantics: Semantics) -> Rules<'a> {
         Rules {
             frame,
-            stepper,
+            stepper: Stepper {
+                all_ways: true,
+                ..semantics.stepper(&frame.program)
+            },
             homes: IndexSet::new(),
         }
     }

@@ -30,7 +30,6 @@ pub enum Found {
 #[derive(Clone)]
 pub struct Way {
     pub initial: Frozen,
-    pub start: Zone,
     pub steps: Vec<WayStep>,
     pub end: Vec<Fact>,
 }
@@ -420,7 +419,6 @@ impl<'a, 'o> Explorer<'a, 'o> {
         let first = self.frames.get_index(self.states[at].frame);
         Way {
             initial: self.frozen(first.expect("it is there").0),
-            start: self.zones[self.states[at].zone].clone(),
             steps,
             end: self.moves[end].constraints.clone(),
         }

@@ -49,7 +49,9 @@ pub fn eval(expr: &Expr, scope: &dyn Scope) -> Result<i64, Fault> {
             match op {
                 UnaryOp::Not => Ok((operand == 0) as i64),
                 UnaryOp::Negate => fit(-operand),
-                UnaryOp::Convert(_) => unreachable!("the language has no conversions"),
+                UnaryOp::NegateInteger | UnaryOp::Convert(_) => {
+                    unreachable!("the syntax tree has no such operator")
+                }
             }
         }
         ExprKind::Binary { op, left, right } => {
@@ -112,7 +114,9 @@ fn binary(op: BinaryOp, left: i64, right: i64) -> Result<i64, Fault> {
         BinaryOp::NotEqual => (left != right) as i64,
         BinaryOp::And => (left != 0 && right != 0) as i64,
         BinaryOp::Or => (left != 0 || right != 0) as i64,
-        BinaryOp::Machine(..) => unreachable!("the language has no such operator"),
+        BinaryOp::AddIntegers | BinaryOp::SubIntegers | BinaryOp::Machine(..) => {
+            unreachable!("the syntax tree has no such operator")
+        }
     };
     fit(result)
 }

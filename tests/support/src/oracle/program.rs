@@ -172,7 +172,7 @@ pub fn constant_range(range: &Range, names: &BTreeMap<String, i64>) -> (i64, i64
 pub fn range_of_type(ty: &Type, names: &BTreeMap<String, i64>) -> (i64, i64) {
     match ty {
         Type::Bool => (0, 1),
-        Type::Int => (i64::MIN, i64::MAX),
+        Type::Int | Type::Integer => (i64::MIN, i64::MAX),
         Type::Ranged(range) => constant_range(range, names),
     }
 }

@@ -36,13 +36,18 @@ pub fn names(folders: &[&str]) -> Vec<String> {
     names
 }
 
-/// The folders of programs, in order.
+/// The programs with integers without bound. They have headers of their own, and are asked other
+/// questions.
+pub const INTEGERS: &str = "integers";
+
+/// The folders of programs, in order, those with integers without bound aside.
 pub fn folders() -> Vec<String> {
     let entries = std::fs::read_dir(root()).expect("the folder exists");
     let paths = entries.map(|entry| entry.expect("the folder can be read").path());
     let folders = paths.filter(|path| path.is_dir());
     let mut names: Vec<String> = folders
         .filter_map(|path| Some(path.file_name()?.to_str()?.to_string()))
+        .filter(|name| name != INTEGERS)
         .collect();
     names.sort();
     names
