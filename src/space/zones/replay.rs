@@ -15,7 +15,7 @@ use super::zone::{Assigned, Move, Rounding, Term, Zone};
 use crate::limits::{Limits, Monitor, StopReason, Watch};
 use crate::memory::Semantics;
 use crate::memory::step::{At, Config, Effect};
-use crate::program::{Program, Value};
+use crate::program::{PlaceId, Program, Value};
 use crate::property::Violation;
 use crate::space::{Snapshot, Trace, TraceStep};
 use ahash::{AHashMap, AHashSet};
@@ -115,7 +115,7 @@ fn follow(
         let mut next = Vec::new();
         for process in program.process_ids() {
             let config = &state.configs[process.index()];
-            let memory = |place: crate::program::PlaceId| state.memory[place.index()];
+            let memory = |place: PlaceId| state.memory[place.index()];
             for ruled in rules.steps(process, config, &memory, &watch)? {
                 let flush = matches!(ruled.step.effect, Effect::Flush(_));
                 let wanted = own.get(taken).filter(|wanted| {
@@ -162,7 +162,15 @@ fn follow(
 }
 
 fn is_flush(step: &WayStep) -> bool {
-    matches!(step.effect, Effect::Flush(_))
+    flushed(step.effect).is_some()
+}
+
+/// The place that a store reaches, if the step is a flush.
+fn flushed(effect: Effect) -> Option<PlaceId> {
+    match effect {
+        Effect::Flush(entry) => Some(entry.place),
+        _ => None,
+    }
 }
 
 /// Whether a process arrives where it should, integers aside.
@@ -265,7 +273,7 @@ impl<'s> Execution<'s> {
             let taken = possible.into_iter().find(|taken| {
                 taken.process == step.process
                     && taken.step.path == path
-                    && matches!(taken.step.effect, Effect::Flush(_)) == is_flush(step)
+                    && flushed(taken.step.effect) == flushed(step.effect)
                     && same(&taken.after, &wanted)
             });
             steps.push(taken?);
