@@ -5,6 +5,8 @@ mod binary;
 mod bounds;
 mod certificates;
 mod cli;
+#[cfg(unix)]
+mod documents;
 mod engines;
 #[cfg(unix)]
 mod files;
