@@ -1,6 +1,6 @@
 //! The answer of `verify` as data: why it is not certain, what is violated, the JSON.
 
-use super::{finer, nothing_stated, unreached};
+use super::{finer, growing, nothing_stated, unreached};
 use crate::describe;
 use crate::diagnostic::Diagnostic;
 use crate::memory::{Abstraction, Model};
@@ -89,7 +89,7 @@ impl VerifyReport<'_> {
 
     /// What makes an answer weaker than it looks.
     pub fn warnings(&self) -> Vec<Diagnostic> {
-        let mut warnings = Vec::new();
+        let mut warnings = growing(self.program);
         if self.answer.verdict != Verdict::Violated {
             warnings.extend(nothing_stated(self.program, self.options));
         }

@@ -2,14 +2,15 @@
 
 use super::code::Code;
 use super::constant::{Lookup, Problems, domain, initial, range};
+use super::hidden::{Purpose, needed};
 use super::{
-    Checker, Instance, Local, LocalVariable, MOST_CHOICES, MOST_INSTANCES, MOST_LOCALS,
-    MOST_PROCESSES, Scope, Template,
+    Checker, Instance, LONGEST_LOCAL_ARRAY, Local, LocalVariable, MOST_CHOICES, MOST_INSTANCES,
+    MOST_LOCALS, MOST_PROCESSES, Scope, Template,
 };
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
-    Ast, Block, Declaration, Expr, Init, Item, Member, Name, Process, Stmt, StmtKind, Type,
-    Variable,
+    Ast, Block, Declaration, Expr, ExprKind, Init, Item, Member, Name, Process, Stmt, StmtKind,
+    Type, Variable,
 };
 use crate::program::{Domain, Initial, Value};
 use std::collections::HashMap;
@@ -33,6 +34,7 @@ impl<'a> Checker<'a> {
                 name: process.name.text.clone(),
                 parameter: scope.parameter().map(str::to_string),
                 labels: Vec::new(),
+                arrays: HashMap::new(),
                 instances: Vec::new(),
             };
             let before = processes;
@@ -56,6 +58,7 @@ impl<'a> Checker<'a> {
             members.collect(&process.body);
             self.declare_labels(&members, &mut scope, &mut template);
             self.declare_locals(&members, &mut scope, &mut template);
+            self.declare_hidden(&members.hidden, &scope, &mut template);
             if template.instances.iter().any(|i| starts(i) > MOST_CHOICES) {
                 let message = format!("process '{}' can start in too many ways", template.name);
                 let help = format!("the `*` initialisers may leave at most {MOST_CHOICES} choices");
@@ -120,6 +123,8 @@ impl<'a> Checker<'a> {
             for variable in &declaration.variables {
                 let name = &variable.name;
                 let clash = self.clash(variable, scope);
+                let len = variable.len.as_ref();
+                let len = len.map(|len| self.local_array_length(len).unwrap_or(1));
                 if let Some(diagnostic) = clash {
                     self.diagnostics.push(diagnostic);
                 } else {
@@ -127,11 +132,15 @@ impl<'a> Checker<'a> {
                         index,
                         span: name.span,
                         ranged: declaration.ty != Type::Int,
+                        len,
                     };
                     scope.locals.insert(&name.text, local);
+                    let array = len.map(|len| (name.text.clone(), (index, len)));
+                    to.arrays.extend(array);
                 }
-                index += 1;
-                if index == MOST_LOCALS + 1 {
+                let before = index;
+                index += len.unwrap_or(1) as usize;
+                if before <= MOST_LOCALS && index > MOST_LOCALS {
                     let message = format!("more than {MOST_LOCALS} locals in one process");
                     self.diagnostics.push(Diagnostic::error(name.span, message));
                     to.instances.clear();
@@ -187,17 +196,17 @@ impl<'a> Checker<'a> {
         to: &mut Template,
     ) {
         let name = &variable.name;
-        let mut fine = self.check_initialiser(variable, Some(scope));
-        if let Some(len) = &variable.len {
-            let message = format!("'{}' is a local, and locals cannot be arrays", name.text);
-            let diagnostic = Diagnostic::error(len.span, message);
-            self.diagnostics
-                .push(diagnostic.help("use one local per cell, or a shared array"));
-            fine = false;
-        }
+        let fine = self.check_initialiser(variable, Some(scope));
+        let array = to.arrays.get(&name.text);
+        let array = array
+            .filter(|_| variable.len.is_some())
+            .map(|(_, len)| *len);
+        let cells = array.unwrap_or(1);
         let mut used = Vec::new();
-        if let Some(Init::Value(expr)) = &variable.init {
-            used.push(expr);
+        match &variable.init {
+            Some(Init::Value(expr)) => used.push(expr),
+            Some(Init::Cells(exprs, _)) => used.extend(exprs),
+            Some(Init::Any(_)) | None => {}
         }
         if let Type::Ranged(range) = &declaration.ty {
             used.extend([&range.low, &range.high]);
@@ -205,20 +214,39 @@ impl<'a> Checker<'a> {
         let initials = match domains {
             Some(domains) if fine => self.per_instance(scope, to, &used, |instance, lookup| {
                 let domain = domains.get(instance).copied().unwrap_or(Domain::INT);
-                initial(variable, &declaration.ty, domain, 1, lookup)
+                initial(variable, &declaration.ty, domain, cells as usize, lookup)
             }),
             _ => None,
         };
         for (index, instance) in to.instances.iter_mut().enumerate() {
-            let initial = initials.as_ref().and_then(|all| all.get(index)?.first());
+            let initial = initials.as_ref().and_then(|all| all.get(index));
             let domain = domains.and_then(|all| all.get(index));
-            instance.locals.push(LocalVariable {
-                name: name.text.clone(),
-                span: name.span,
-                domain: domain.copied().unwrap_or(Domain::INT),
-                initial: initial.copied().unwrap_or(Initial::Value(0)),
-            });
+            instance.locals.extend((0..cells).map(|cell| {
+                LocalVariable {
+                    name: match array {
+                        Some(_) => format!("{}[{cell}]", name.text),
+                        None => name.text.clone(),
+                    },
+                    span: name.span,
+                    domain: domain.copied().unwrap_or(Domain::INT),
+                    initial: initial
+                        .and_then(|all| all.get(cell as usize))
+                        .copied()
+                        .unwrap_or(Initial::Value(0)),
+                }
+            }));
         }
+    }
+
+    fn local_array_length(&mut self, len: &Expr) -> Option<u32> {
+        if let ExprKind::Pair { .. } = len.kind {
+            let message = "an array of a process has one index";
+            let diagnostic = Diagnostic::error(len.span, message);
+            self.diagnostics
+                .push(diagnostic.help("only shared arrays have rows and columns"));
+            return None;
+        }
+        self.array_length(len, LONGEST_LOCAL_ARRAY)
     }
 
     /// Evaluates something in every instance, up to the first where it is wrong; the
@@ -255,6 +283,7 @@ impl<'a> Checker<'a> {
 struct Members<'a> {
     declarations: Vec<&'a Declaration>,
     labels: Vec<&'a Name>,
+    hidden: Vec<Purpose<'a>>,
 }
 
 impl<'a> Members<'a> {
@@ -268,6 +297,7 @@ impl<'a> Members<'a> {
     }
 
     fn collect_from(&mut self, statement: &'a Stmt) {
+        self.hidden.extend(needed(statement));
         match &statement.kind {
             StmtKind::Labelled { label, statement } => {
                 self.labels.push(label);
@@ -281,17 +311,19 @@ impl<'a> Members<'a> {
                     self.collect_from(otherwise);
                 }
             }
-            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => {
-                self.collect_from(body);
-            }
+            StmtKind::While { body, .. }
+            | StmtKind::DoWhile { body, .. }
+            | StmtKind::For { body, .. }
+            | StmtKind::Repeat { body, .. } => self.collect_from(body),
             StmtKind::Either(branches) => {
                 for branch in branches {
                     self.collect(branch);
                 }
             }
-            StmtKind::Nofence(block) | StmtKind::Atomic(block) | StmtKind::Block(block) => {
-                self.collect(block);
-            }
+            StmtKind::Expanded(block)
+            | StmtKind::Nofence(block)
+            | StmtKind::Atomic(block)
+            | StmtKind::Block(block) => self.collect(block),
             _ => {}
         }
     }
