@@ -58,6 +58,8 @@ pub struct Template {
     pub labels: Vec<(String, Span)>,
     /// The arrays among the locals: the index of the first cell, and the number of cells.
     pub arrays: HashMap<String, (usize, u32)>,
+    /// There are so many ways to start that values for `*` are chosen in first steps.
+    pub chooses: bool,
     pub instances: Vec<Instance>,
 }
 

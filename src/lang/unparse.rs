@@ -1,5 +1,7 @@
 //! A syntax tree as text, for programs that were not written in the native language.
 
+mod expr;
+
 use super::ast::{
     Ast, Block, Condition, Declaration, Init, Item, Member, Place, Predicate, Process, Property,
     Range, Stmt, StmtKind, Type,
@@ -7,8 +9,6 @@ use super::ast::{
 use super::insert_fences::words;
 use crate::program::{FenceKind, FenceSite, Side};
 use std::fmt::Write;
-
-mod expr;
 
 pub use expr::expr;
 

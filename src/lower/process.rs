@@ -7,7 +7,7 @@ use super::sugar::flat_index;
 use super::{Scope, fresh_label};
 use crate::lang::ast::{self, Block, Condition, ExprKind, Member, Stmt, StmtKind};
 use crate::program::{
-    BinaryOp, Edge, EdgeId, Expr, FenceSite, Instr, Loc, Local, LocalId, Location, Merged,
+    BinaryOp, Edge, EdgeId, Expr, FenceSite, Initial, Instr, Loc, Local, LocalId, Location, Merged,
     PlaceRef, Process, Side, Update, back_edges, merge,
 };
 use crate::source::Span;
@@ -54,9 +54,14 @@ pub fn automaton(
     };
     let entry = builder.location();
     builder.exit = builder.location();
-    builder.block(&item.body, entry, builder.exit);
+    let own = scope.own.as_ref().expect("a process has names");
+    let (instance, chooses) = (own.instance, own.template.chooses);
+    let begin = match chooses {
+        true => builder.choices(&instance.locals, entry, item.name.span),
+        false => entry,
+    };
+    builder.block(&item.body, begin, builder.exit);
 
-    let instance = scope.own.as_ref().expect("a process has names").instance;
     let mut process = Process {
         name: match instance.parameter {
             Some(value) => format!("{}[{value}]", item.name.text),
@@ -69,7 +74,10 @@ pub fn automaton(
             .map(|local| Local {
                 name: local.name.clone(),
                 domain: local.domain,
-                initial: local.initial,
+                initial: match local.initial {
+                    Initial::Any if chooses => Initial::Value(local.domain.low),
+                    initial => initial,
+                },
                 visible: false,
             })
             .collect(),

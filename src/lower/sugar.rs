@@ -7,8 +7,8 @@
 
 use super::process::Builder;
 use crate::lang::ast::{self, Condition, ExprKind, Stmt, StmtKind};
-use crate::lang::resolve::{HIDDEN, SharedVariable};
-use crate::program::{BinaryOp, Expr, Fault, Instr, Loc, LocalId, UnaryOp, Update};
+use crate::lang::resolve::{HIDDEN, LocalVariable, SharedVariable};
+use crate::program::{BinaryOp, Expr, Fault, Initial, Instr, Loc, LocalId, UnaryOp, Update};
 use crate::source::Span;
 
 type LocalExpr = Expr<LocalId>;
@@ -68,6 +68,22 @@ impl Builder<'_> {
         let name = format!("{HIDDEN}{}", self.hidden);
         self.hidden += 1;
         self.local(&name)
+    }
+
+    /// Steps that choose the first values of locals, one after the other.
+    pub(super) fn choices(&mut self, locals: &[LocalVariable], from: Loc, span: Span) -> Loc {
+        let mut at = from;
+        for (index, local) in locals.iter().enumerate() {
+            if local.initial == Initial::Any {
+                let instr = Instr::Havoc {
+                    local: LocalId(index as u32),
+                    low: Expr::Const(local.domain.low),
+                    high: Expr::Const(local.domain.high),
+                };
+                at = self.passing(vec![instr], at, span);
+            }
+        }
+        at
     }
 
     fn guard(&mut self, condition: LocalExpr, from: Loc, [yes, no]: [Loc; 2], span: Span) {

@@ -8,6 +8,7 @@ mod cli;
 #[cfg(unix)]
 mod documents;
 mod engines;
+mod explain;
 #[cfg(unix)]
 mod files;
 mod hints;

@@ -9,11 +9,11 @@ use super::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
-    Ast, Block, Declaration, Expr, ExprKind, Init, Item, Member, Name, Process, Stmt, StmtKind,
-    Type, Variable,
+    Ast, Block, Declaration, Expr, ExprKind, Init, Item, Member, Name, Predicate, Process, Stmt,
+    StmtKind, Type, Variable,
 };
 use crate::program::{Domain, Initial, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 impl<'a> Checker<'a> {
     pub(super) fn declare_processes(&mut self, ast: &'a Ast) {
@@ -35,6 +35,7 @@ impl<'a> Checker<'a> {
                 parameter: scope.parameter().map(str::to_string),
                 labels: Vec::new(),
                 arrays: HashMap::new(),
+                chooses: false,
                 instances: Vec::new(),
             };
             let before = processes;
@@ -59,14 +60,34 @@ impl<'a> Checker<'a> {
             self.declare_labels(&members, &mut scope, &mut template);
             self.declare_locals(&members, &mut scope, &mut template);
             self.declare_hidden(&members.hidden, &scope, &mut template);
-            if template.instances.iter().any(|i| starts(i) > MOST_CHOICES) {
-                let message = format!("process '{}' can start in too many ways", template.name);
-                let help = format!("the `*` initialisers may leave at most {MOST_CHOICES} choices");
-                let diagnostic = Diagnostic::error(process.name.span, message).help(help);
-                self.diagnostics.push(diagnostic);
-            }
+            self.check_starts(ast, process, &mut template);
             self.scopes.push(scope);
             self.templates.push(template);
+        }
+    }
+
+    /// Decides whether a process chooses its first values when it starts or in steps of its own.
+    /// The latter is not seen by properties only if they do not name the locals.
+    fn check_starts(&mut self, ast: &Ast, process: &Process, template: &mut Template) {
+        let ways = |named: &dyn Fn(&LocalVariable) -> bool| {
+            let most = template
+                .instances
+                .iter()
+                .map(|instance| starts(instance, named));
+            most.max().unwrap_or(0)
+        };
+        template.chooses = ways(&|_| true) > MOST_CHOICES;
+        let named = named_locals(ast);
+        let seen = ways(&|local| named.contains(&local.name));
+        let single = |local: &LocalVariable| {
+            local.initial == Initial::Any && local.domain.size() > MOST_CHOICES
+        };
+        let mut locals = template.instances.iter().flat_map(|i| &i.locals);
+        if seen > MOST_CHOICES || template.chooses && seen > 1 || locals.any(single) {
+            let message = format!("process '{}' can start in too many ways", template.name);
+            let help = format!("the `*` initialisers may leave at most {MOST_CHOICES} choices");
+            let diagnostic = Diagnostic::error(process.name.span, message).help(help);
+            self.diagnostics.push(diagnostic);
         }
     }
 
@@ -329,11 +350,28 @@ impl<'a> Members<'a> {
     }
 }
 
-/// The number of ways in which the locals of a process can be initialised.
-fn starts(instance: &Instance) -> u64 {
+/// The number of ways in which some locals of a process can be initialised.
+fn starts(instance: &Instance, counts: &dyn Fn(&LocalVariable) -> bool) -> u64 {
     let free = instance.locals.iter();
-    let free = free.filter(|local| local.initial == Initial::Any);
+    let free = free.filter(|local| local.initial == Initial::Any && counts(local));
     free.fold(1, |ways: u64, local| {
         ways.saturating_mul(local.domain.size())
     })
+}
+
+/// The names of all locals that properties name, of whichever process.
+fn named_locals(ast: &Ast) -> BTreeSet<String> {
+    let mut named = BTreeSet::new();
+    for item in &ast.items {
+        if let Item::Property(property) = item
+            && let Predicate::Expr(predicate) = &property.predicate
+        {
+            predicate.visit(&mut |part| {
+                if let ExprKind::Local { local, .. } = &part.kind {
+                    named.insert(local.text.clone());
+                }
+            });
+        }
+    }
+    named
 }

@@ -210,9 +210,9 @@ impl Machine<'_> {
             StmtKind::Store { place, value } => {
                 let place = self.place(place, state)?;
                 let value = self.eval(value, state)?;
-                let value = in_range(value, self.program.places[place].range)?;
+                let range = self.program.places[place].range;
                 if self.in_atomic || self.setup.model == Model::Sc {
-                    state.memory[place] = value;
+                    state.memory[place] = in_range(value, range)?;
                     return Ok(None);
                 }
                 let process = &mut state.processes[self.p];
@@ -220,9 +220,11 @@ impl Machine<'_> {
                     Model::Pso => process.pending_at(place).count(),
                     _ => process.pending.iter().filter(|i| is_store(**i)).count(),
                 };
+                // Whether the value is one of the place is seen when there is room for it.
                 if used >= self.setup.bound {
                     return Ok(Some(Trouble::WaitsForRoom));
                 }
+                let value = in_range(value, range)?;
                 process.pending.push(Pending::Store { place, value });
                 Ok(None)
             }
