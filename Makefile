@@ -1,7 +1,7 @@
 CARGO ?= cargo
 FENCESMITH = target/release/fencesmith
 
-.PHONY: help demo build test test-browser test-spin check bench bench-litmus bench-peers tables schema
+.PHONY: help demo build test test-browser test-spin check bench bench-litmus bench-peers tables performance schema
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -23,8 +23,11 @@ test-spin: ## compare the whole suite with Spin, which is installed if it is mis
 	tests/install.sh spin gcc
 	FENCESMITH_SPIN=all $(CARGO) test --locked --test formats spin -- --nocapture
 
-tables: build ## regenerate everything in results/, or one with ONLY=table1, table2, compare, complete, growth, suite or c
+tables: build ## regenerate everything in results/, or one with ONLY=table1, table2, compare, complete, growth, suite, performance or c
 	$(CARGO) run --release --locked --example tables -- $(ONLY)
+
+performance: build ## measure again and write results/performance.md; ARGS=--quick for a short run
+	$(CARGO) run --release --locked --example tables -- performance $(ARGS)
 
 schema: build ## regenerate schema/fencesmith-1.json from the types
 	$(FENCESMITH) schema > schema/fencesmith-1.json

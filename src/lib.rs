@@ -109,6 +109,9 @@ pub mod record;
 // A recorded trace again, on the exact model.
 pub mod replay;
 
+// Executions taken step by step, by hand.
+pub mod explain;
+
 // Certificates of placements: making one, and checking one.
 pub mod certificate;
 

@@ -6,6 +6,7 @@ mod complete;
 mod cpu;
 mod growth;
 mod optimal;
+mod performance;
 mod suite;
 mod table1;
 mod table2;
@@ -23,7 +24,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("writing results/{name}");
         std::fs::write(results.join(name), text)
     };
-    let only: Vec<String> = std::env::args().skip(1).collect();
+    let (options, only): (Vec<String>, Vec<String>) = std::env::args()
+        .skip(1)
+        .partition(|word| word.starts_with("--"));
     let wanted = |name: &str| only.is_empty() || only.iter().any(|other| other == name);
     write("README.md", &readme()?)?;
     if wanted("table1") {
@@ -61,6 +64,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         write("suite.md", &suite::markdown(&runs)?)?;
         suite::check(&runs)?;
     }
+    if wanted("performance") {
+        let quick = options.iter().any(|option| option == "--quick");
+        write("performance.md", &performance::markdown(root, quick)?)?;
+    }
     Ok(())
 }
 
@@ -68,8 +75,8 @@ fn json_text(data: &Value) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string_pretty(data)? + "\n")
 }
 
-/// What the files are and where they were made.
-fn readme() -> Result<String, Box<dyn Error>> {
+/// The tool and the machine.
+fn machine() -> Result<String, Box<dyn Error>> {
     let value = |path: &str, key: &str| {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let mut lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -78,6 +85,19 @@ fn readme() -> Result<String, Box<dyn Error>> {
     };
     let kilobytes = value("/proc/meminfo", "MemTotal");
     let kilobytes: f64 = kilobytes.trim_end_matches(" kB").parse().unwrap_or(0.0);
+    Ok(format!(
+        "- tool: fencesmith {}\n\
+         - processor: {}, {} cores\n\
+         - memory: {:.0} GiB\n",
+        env!("CARGO_PKG_VERSION"),
+        value("/proc/cpuinfo", "model name"),
+        std::thread::available_parallelism()?,
+        kilobytes / (1 << 20) as f64,
+    ))
+}
+
+/// What the files are and where they were made.
+fn readme() -> Result<String, Box<dyn Error>> {
     Ok(format!(
         "# Results\n\n\
          Written by `make tables` (`cargo run --release --example tables`). Everything but the \
@@ -100,16 +120,11 @@ fn readme() -> Result<String, Box<dyn Error>> {
          | [complete.md](complete.md) | which engine decides which program, and what that takes |\n\
          | [growth.md](growth.md) | states and time against the number of processes, with and \
          without each reduction |\n\
-         | [performance.md](performance.md) | speed and memory, as measured by `make bench` and \
-         `make bench-peers`; written by hand |\n\n\
-         - tool: fencesmith {}\n\
-         - processor: {}, {} cores\n\
-         - memory: {:.0} GiB\n\
+         | [performance.md](performance.md) | speed and memory, as the benches print them \
+         (`make performance`) |\n\n\
+         {}\
          - limits: {} s and {} GiB for each program and model\n",
-        env!("CARGO_PKG_VERSION"),
-        value("/proc/cpuinfo", "model name"),
-        std::thread::available_parallelism()?,
-        kilobytes / (1 << 20) as f64,
+        machine()?,
         optimal::SECONDS,
         optimal::MEMORY >> 30,
     ))

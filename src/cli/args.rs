@@ -3,12 +3,14 @@
 mod c;
 mod common;
 mod experiment;
+mod explain;
 mod formats;
 mod infer;
 
 pub use c::CArgs;
 pub use common::{AnswerFormat, Common, OutputFormat};
 pub use experiment::{CellArgs, Compare, CompareFormat, Report, Sweep, SweepFormat};
+pub use explain::Explain;
 pub use formats::{Convert, Litmus, TargetName};
 pub use infer::{Infer, KindsName};
 
@@ -57,6 +59,8 @@ pub enum Command {
     Check(Check),
     /// Run a recorded trace on the exact model and say where it stops if it does not fit
     Replay(Replay),
+    /// Take the steps of an execution by hand, or follow a counterexample
+    Explain(Explain),
     /// Answer a grid of questions about many programs, and keep what was found
     Sweep(Sweep),
     /// Put the abstractions FD and PD side by side: precision, size, time
@@ -221,6 +225,7 @@ impl Arguments {
             Command::Infer(infer) => infer.common.color,
             Command::Check(check) => check.common.color,
             Command::Replay(replay) => replay.common.color,
+            Command::Explain(explain) => explain.common.color,
             Command::Litmus(litmus) => litmus.common.color,
             Command::Convert(convert) => convert.common.color,
             Command::Sweep(sweep) => sweep.cells.common.color,

@@ -8,6 +8,7 @@ mod certificates;
 mod check;
 mod compare;
 mod convert;
+mod explain;
 mod find;
 mod free_memory;
 mod infer;
@@ -137,6 +138,7 @@ pub fn main() -> ExitCode {
         Command::Infer(infer) => infer::run(infer),
         Command::Check(check) => check::run(check),
         Command::Replay(replay) => replay::run(replay),
+        Command::Explain(explain) => explain::run(explain),
         Command::Sweep(sweep) => sweep::run(sweep),
         Command::Compare(compare) => compare::run(compare),
         Command::Report(report) => report::run(report),

@@ -7,17 +7,21 @@ use super::{Exit, Failure, input};
 use crate::describe;
 use crate::fences;
 use crate::memory::{Abstraction, Semantics};
-use crate::program::PointSet;
+use crate::program::{PointSet, Program};
 use crate::record::{SCHEMA, TRACE_SCHEMA, TraceFile};
 use crate::replay::{Replay, replay};
+use crate::source::Source;
 use crate::words::count;
+use std::path::Path;
 
-/// Replays a recorded trace.
-pub fn run(args: &args::Replay) -> Result<Exit, Failure> {
-    let input = input::program(&args.file, &args.common)?;
-    let (source, whole) = (input.source, input.program);
-    let record = input::read(&args.trace)?;
-    let wrong = |text: String| Failure::message(format!("'{}': {text}", args.trace.display()));
+/// A recorded trace, and the fences of the program it is one of.
+pub fn recorded(
+    path: &Path,
+    source: &Source,
+    whole: &Program,
+) -> Result<(TraceFile, PointSet), Failure> {
+    let record = input::read(path)?;
+    let wrong = |text: String| Failure::message(format!("'{}': {text}", path.display()));
     let file: TraceFile = serde_json::from_str(record.text())
         .map_err(|error| wrong(format!("this is not a trace: {error}")))?;
     if file.schema != TRACE_SCHEMA {
@@ -28,14 +32,28 @@ pub fn run(args: &args::Replay) -> Result<Exit, Failure> {
     }
     let fences = file.config.fences.iter().map(|text| {
         let place = text.parse().map_err(&wrong)?;
-        fences::find(&whole, &source, &place).map_err(&wrong)
+        fences::find(whole, source, &place).map_err(&wrong)
     });
-    let program = whole.fenced(&fences.collect::<Result<PointSet, Failure>>()?);
-    let semantics = Semantics {
+    let fences = fences.collect::<Result<PointSet, Failure>>()?;
+    Ok((file, fences))
+}
+
+/// How the steps of a recorded trace are taken: on the exact model.
+pub fn semantics(file: &TraceFile) -> Semantics {
+    Semantics {
         atomics: file.config.atomics,
         fuse: file.config.fuse,
         ..Semantics::new(file.config.model, Abstraction::Set).exact()
-    };
+    }
+}
+
+/// Replays a recorded trace.
+pub fn run(args: &args::Replay) -> Result<Exit, Failure> {
+    let input = input::program(&args.file, &args.common)?;
+    let (source, whole) = (input.source, input.program);
+    let (file, fences) = recorded(&args.trace, &source, &whole)?;
+    let program = whole.fenced(&fences);
+    let semantics = semantics(&file);
     let stepper = semantics.stepper(&program);
     let result = replay(&stepper, &source, &file.initial, &file.steps);
     let (outcome, text, step, exit) = match &result {

@@ -6,16 +6,16 @@ use super::interrupt::Interruptible;
 use super::streams::{stdout_paint, table_style};
 use super::{Exit, Failure, certificates, conclude, free_memory, input, output, progress};
 use crate::certificate::certificate_of_correctness;
-use crate::fences;
+use crate::fences::{self, FencePlace};
 use crate::import::Format;
 use crate::limits::Limits;
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
-use crate::program::{PointSet, Program};
+use crate::program::{PointId, PointSet, Program};
 use crate::property;
 use crate::record::{Initial, Mode, Step, TRACE_SCHEMA, TraceConfig, TraceFile, Violation};
 use crate::report::trace::trace as trace_table;
 use crate::report::verify::VerifyReport;
-use crate::report::{about_atomics, constants, picture, text, with_constants};
+use crate::report::{about_atomics, constants, growing, picture, text, with_constants};
 use crate::source::Source;
 use crate::space::Standstill;
 use crate::verify::{Answer, SearchKind, Strategy, Verdict, VerifyOptions, verify};
@@ -110,6 +110,7 @@ fn one(
     let mut exit = Exit::Fine;
     let mut under_sc = None;
     answers.next_program();
+    answers.warn(&source, growing(&program));
     let mut saved = None;
     let mut failures = Vec::new();
     for model in args::distinct(&args.model) {
@@ -268,13 +269,20 @@ pub fn refuse_with_integers(
 }
 
 fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<PointSet, Failure> {
-    let place = |place: &fences::FencePlace| {
-        fences::find(program, source, place).map_err(|text| Failure::Message {
-            text: format!("{}: {text}", source.name()),
-            help: Some("a fence goes before or after a statement; LINE:COL:after names the statement that begins there".to_string()),
-        })
-    };
+    let place = |place: &FencePlace| fence_point(program, source, place);
     args.fence.iter().map(place).collect()
+}
+
+/// The point that a person has named.
+pub fn fence_point(
+    program: &Program,
+    source: &Source,
+    place: &FencePlace,
+) -> Result<PointId, Failure> {
+    fences::find(program, source, place).map_err(|text| Failure::Message {
+        text: format!("{}: {text}", source.name()),
+        help: Some("a fence goes before or after a statement; LINE:COL:after names the statement that begins there".to_string()),
+    })
 }
 
 /// The limits of one answer, from now on.

@@ -103,6 +103,26 @@ pub fn goto(label: &str, span: Span) -> Stmt {
     stmt(StmtKind::Goto(name(label, span)), span)
 }
 
+pub fn swap(target: &str, place: Place, value: Expr, span: Span) -> Stmt {
+    let target = name(target, span);
+    let kind = StmtKind::Swap {
+        target,
+        place,
+        value,
+    };
+    stmt(kind, span)
+}
+
+/// Reads memory itself and no pending store, by adding nothing to it.
+pub fn load_from_memory(target: &str, place: Place, span: Span) -> Stmt {
+    let kind = StmtKind::Add {
+        target: name(target, span),
+        place,
+        value: int(0, span),
+    };
+    stmt(kind, span)
+}
+
 pub fn load(target: &str, place: Place, span: Span) -> Stmt {
     let target = name(target, span);
     stmt(StmtKind::Load { target, place }, span)

@@ -34,7 +34,7 @@ pub struct Declaration {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
     pub name: Name,
-    /// The number of cells; only shared variables may be arrays.
+    /// The number of cells; of rows and columns, if it is a [`ExprKind::Pair`].
     pub len: Option<Expr>,
     pub init: Option<Init>,
 }
@@ -112,8 +112,11 @@ pub enum StmtKind {
         target: Name,
         place: Place,
     },
+    /// `cas ok = x, e, n;` or `cas ok, old = x, e, n;`
     Cas {
         target: Name,
+        /// Where the old value goes, if it is asked for.
+        old: Option<Name>,
         place: Place,
         expected: Expr,
         new: Expr,
@@ -133,10 +136,18 @@ pub enum StmtKind {
         target: Name,
         value: Expr,
     },
+    /// `a[i] = e;` for an array of the process.
+    AssignCell {
+        target: Name,
+        index: Expr,
+        value: Expr,
+    },
     Havoc {
         target: Name,
         range: Option<Range>,
     },
+    /// Reads a place again and again until a condition on it holds.
+    Await(Expr),
     Skip,
     Goto(Name),
     Break,
@@ -157,7 +168,24 @@ pub enum StmtKind {
         body: Box<Stmt>,
         condition: Condition,
     },
+    /// `for (i in low..=high) body`
+    For {
+        variable: Name,
+        range: Range,
+        /// Everything before the body.
+        head: Span,
+        body: Box<Stmt>,
+    },
+    /// `repeat (n) body`
+    Repeat {
+        count: Expr,
+        head: Span,
+        body: Box<Stmt>,
+    },
     Either(Vec<Block>),
+    /// What a call of a macro stands for: a copy of its body, whose parts stand where they were
+    /// typed. The statement itself stands where the call is.
+    Expanded(Block),
     Nofence(Block),
     Atomic(Block),
     Block(Block),
@@ -200,7 +228,8 @@ pub struct Expr {
     pub span: Span,
 }
 
-/// Expressions of processes and of properties; the last three occur in properties only.
+/// Expressions of processes and of properties; `At`, `Local` and `Quantified` occur in properties
+/// only.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExprKind {
     Int(i64),
@@ -221,10 +250,15 @@ pub enum ExprKind {
         then: Box<Expr>,
         otherwise: Box<Expr>,
     },
-    /// `x[e]`: the value of a shared array cell.
+    /// `x[e]`: a cell of an array of the process; in a property, of a shared one.
     Cell {
         name: Name,
         index: Box<Expr>,
+    },
+    /// The index of `x[row][column]`.
+    Pair {
+        row: Box<Expr>,
+        column: Box<Expr>,
     },
     /// `p[e] at L`
     At {
@@ -236,6 +270,21 @@ pub enum ExprKind {
         process: ProcessRef,
         local: Name,
     },
+    /// `forall (i in low..=high) body` or `exists …`
+    Quantified {
+        all: bool,
+        variable: Name,
+        among: Among,
+        body: Box<Expr>,
+    },
+}
+
+/// What a quantified name runs over.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Among {
+    Range(Box<Range>),
+    /// The numbers of the processes of a template.
+    Processes(Name),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -246,6 +295,38 @@ pub struct ProcessRef {
 }
 
 impl Expr {
+    /// Calls `visit` on the expression and on its parts, left to right.
+    pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
+        visit(self);
+        match &self.kind {
+            ExprKind::Unary { operand: inner, .. }
+            | ExprKind::Cell { index: inner, .. }
+            | ExprKind::Quantified { body: inner, .. } => inner.visit(visit),
+            ExprKind::Binary { left, right, .. }
+            | ExprKind::Pair {
+                row: left,
+                column: right,
+            } => {
+                left.visit(visit);
+                right.visit(visit);
+            }
+            ExprKind::Conditional {
+                condition,
+                then,
+                otherwise,
+            } => {
+                condition.visit(visit);
+                then.visit(visit);
+                otherwise.visit(visit);
+            }
+            ExprKind::Int(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Name(_)
+            | ExprKind::At { .. }
+            | ExprKind::Local { .. } => {}
+        }
+    }
+
     /// Translates the operators; `leaf` takes care of names and observations.
     pub fn lowered<A>(&self, leaf: &dyn Fn(&ExprKind) -> program::Expr<A>) -> program::Expr<A> {
         let boxed = |expr: &Expr| Box::new(expr.lowered(leaf));

@@ -53,6 +53,8 @@ impl Diagnostics {
     fn prune(&mut self) {
         self.diagnostics
             .sort_by_key(|diagnostic| diagnostic.span.map(|span| span.start));
+        // A text that is copied has its mistakes in every copy.
+        self.diagnostics.dedup();
         let more = self.diagnostics.len().saturating_sub(self.limit);
         self.diagnostics.truncate(self.limit);
         self.dropped += more;

@@ -64,9 +64,9 @@ pub const KEYWORDS: [&str; 38] = [
 ];
 
 /// Longer ones first, so that the first match is the longest.
-const SYMBOLS: [&str; 27] = [
-    "..=", "==", "!=", "<=", ">=", "&&", "||", "<", ">", "=", "+", "-", "*", "/", "%", "!", "?",
-    ":", ";", ",", ".", "(", ")", "[", "]", "{", "}",
+const SYMBOLS: [&str; 33] = [
+    "..=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "<", ">", "=", "+", "-", "*", "/", "%",
+    "!", "~", "&", "|", "^", "?", ":", ";", ",", ".", "(", ")", "[", "]", "{", "}",
 ];
 
 /// Names are kept short enough to be quoted in messages.
@@ -189,8 +189,6 @@ impl<'a> Lexer<'a> {
         let length = length_while(rest, |c| {
             !c.is_whitespace() && !is_word(c) && !SYMBOLS.iter().any(|s| s.starts_with(c))
         });
-        // `&` and `|` begin a symbol but are none by themselves.
-        let length = length.max(rest.chars().next().map_or(1, char::len_utf8));
         let end = self.at + length;
         let found: String = rest[..length].chars().take(8).collect();
         let shown = found.escape_debug();
@@ -199,11 +197,7 @@ impl<'a> Lexer<'a> {
             Some(_) if found.len() < length => format!("unknown characters '{shown}…'"),
             Some(_) => format!("unknown characters '{shown}'"),
         };
-        let mut diagnostic = Diagnostic::error(Span::new(self.at, end), message);
-        if found == "&" || found == "|" {
-            diagnostic = diagnostic.help(format!("did you mean `{found}{found}`?"));
-        }
-        self.bad(diagnostic, end);
+        self.bad(Diagnostic::error(Span::new(self.at, end), message), end);
     }
 }
 
@@ -284,10 +278,10 @@ mod tests {
     #[test]
     fn bad_characters_come_in_runs() {
         assert_eq!(
-            errors("a #@é b & c"),
+            errors("a #@é b $ c"),
             [
                 ("unknown characters '#@é'".to_string(), Span::new(2, 6)),
-                ("unknown character '&'".to_string(), Span::new(9, 10)),
+                ("unknown character '$'".to_string(), Span::new(9, 10)),
             ]
         );
     }

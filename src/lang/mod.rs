@@ -6,6 +6,7 @@ pub(crate) mod insert_fences;
 pub mod lexer;
 pub mod parser;
 pub mod resolve;
+mod substitute;
 mod unparse;
 
 pub use insert_fences::insert_fences;

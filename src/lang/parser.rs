@@ -8,6 +8,8 @@
 mod expr;
 mod familiar;
 mod item;
+mod loops;
+mod macros;
 mod stmt;
 
 use super::ast::{Ast, Name};
@@ -15,6 +17,7 @@ use super::diagnostics::Diagnostics;
 use super::lexer::{Token, TokenKind, lex};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Source, Span};
+use macros::{Call, Macro};
 
 /// Trees are at most this deep, so that whoever walks them may recurse.
 pub const DEEPEST: u32 = 200;
@@ -40,7 +43,12 @@ pub fn parse(source: &Source) -> Result<Ast, Vec<Diagnostic>> {
         depth: 0,
         last_error: None,
         diagnostics,
+        macros: Vec::new(),
+        defining: false,
+        calls: Vec::new(),
+        copied: 0,
     };
+    parser.define_macros();
     let ast = parser.program();
     if parser.diagnostics.is_empty() {
         Ok(ast)
@@ -64,6 +72,13 @@ struct Parser<'a> {
     /// The token at which the last error was reported.
     last_error: Option<usize>,
     diagnostics: Diagnostics,
+    macros: Vec<Macro>,
+    /// A definition is being parsed: its parameters are names like others.
+    defining: bool,
+    /// The calls that are being expanded, innermost last.
+    calls: Vec<Call>,
+    /// How many tokens have been copied for calls.
+    copied: usize,
 }
 
 const ITEM_KEYWORDS: [&str; 7] = [

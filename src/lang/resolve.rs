@@ -8,11 +8,13 @@
 mod code;
 mod constant;
 mod declare;
+mod hidden;
 mod integers;
 mod names;
 mod place;
 mod process;
 mod property;
+mod quantified;
 
 use super::ast::{Ast, Item, Process};
 use super::diagnostics::Diagnostics;
@@ -40,6 +42,8 @@ pub struct SharedVariable {
     pub domain: Domain,
     /// The number of cells of an array; `None` for a scalar.
     pub len: Option<u32>,
+    /// The number of columns of an array with rows and columns; its cells stand row by row.
+    pub columns: Option<u32>,
     /// One per cell.
     pub initial: Vec<Initial>,
 }
@@ -53,6 +57,10 @@ pub struct Template {
     pub parameter: Option<String>,
     /// Labels in source order, with the span of the name at its definition.
     pub labels: Vec<(String, Span)>,
+    /// The arrays among the locals: the index of the first cell, and the number of cells.
+    pub arrays: HashMap<String, (usize, u32)>,
+    /// There are so many ways to start that values for `*` are chosen in first steps.
+    pub chooses: bool,
     pub instances: Vec<Instance>,
 }
 
@@ -60,7 +68,8 @@ pub struct Template {
 #[derive(Debug, Clone)]
 pub struct Instance {
     pub parameter: Option<Value>,
-    /// Locals in source order, the same ones in every instance.
+    /// Locals in source order, the same ones in every instance, and then those without a name in
+    /// the text ([`HIDDEN`]), in the order of the statements that need them.
     pub locals: Vec<LocalVariable>,
 }
 
@@ -71,6 +80,9 @@ pub struct LocalVariable {
     pub domain: Domain,
     pub initial: Initial,
 }
+
+/// What the names of locals begin with that have none in the text.
+pub const HIDDEN: char = '%';
 
 /// More errors than this are only counted.
 const MOST_ERRORS: usize = 50;
@@ -83,6 +95,8 @@ pub const MOST_PROCESSES: usize = 256;
 pub const MOST_LOCALS: usize = 1000;
 /// The most cells of one array.
 pub const LONGEST_ARRAY: u32 = 4096;
+/// The most cells of an array of one process.
+pub const LONGEST_LOCAL_ARRAY: u32 = 64;
 /// The most shared variables and array cells of a program.
 pub const MOST_PLACES: usize = 65536;
 /// The most values that `havoc` or the `*` initialisers of one process may choose from.
@@ -165,6 +179,8 @@ struct Local {
     span: Span,
     /// Whether it has a range, so that it can take any value.
     ranged: bool,
+    /// The number of cells of an array.
+    len: Option<u32>,
 }
 
 impl<'a> Checker<'a> {

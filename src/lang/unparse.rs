@@ -1,12 +1,16 @@
 //! A syntax tree as text, for programs that were not written in the native language.
 
+mod expr;
+
 use super::ast::{
-    Ast, Block, Condition, Declaration, Expr, ExprKind, Init, Item, Member, Place, Predicate,
-    Process, ProcessRef, Property, Range, Stmt, StmtKind, Type,
+    Ast, Block, Condition, Declaration, Init, Item, Member, Place, Predicate, Process, Property,
+    Range, Stmt, StmtKind, Type,
 };
 use super::insert_fences::words;
-use crate::program::{BinaryOp, FenceKind, FenceSite, Side, UnaryOp};
+use crate::program::{FenceKind, FenceSite, Side};
 use std::fmt::Write;
+
+pub use expr::expr;
 
 /// The program as text, with these fences typed in.
 pub fn unparse(ast: &Ast, fences: &[(FenceSite, FenceKind)]) -> String {
@@ -139,7 +143,20 @@ impl Printer<'_> {
                 let tail = format!(" while ({});", condition(tested));
                 return self.body_in_braces("do ", body, &tail);
             }
+            StmtKind::For {
+                variable,
+                range: through,
+                body,
+                ..
+            } => {
+                let head = format!("for ({} in {})", variable.text, range(through));
+                return self.body(&head, body, "");
+            }
+            StmtKind::Repeat { count, body, .. } => {
+                return self.body(&format!("repeat ({})", expr(count)), body, "");
+            }
             StmtKind::Either(branches) => return self.either(branches),
+            StmtKind::Expanded(block) => return self.block("", block, ""),
             StmtKind::Nofence(block) => {
                 let outer = std::mem::replace(&mut self.nofence, true);
                 self.small_block("nofence ", block);
@@ -270,12 +287,15 @@ fn simple(statement: &Stmt) -> Option<String> {
         } => format!("load {} = {};", target.text, place(from)),
         StmtKind::Cas {
             target,
+            old,
             place: at,
             expected,
             new,
         } => {
             let (expected, new) = (expr(expected), expr(new));
-            format!("cas {} = {}, {expected}, {new};", target.text, place(at))
+            let old = old.as_ref().map(|old| format!(", {}", old.text));
+            let results = format!("{}{}", target.text, old.unwrap_or_default());
+            format!("cas {results} = {}, {expected}, {new};", place(at))
         }
         StmtKind::Swap {
             target,
@@ -289,6 +309,12 @@ fn simple(statement: &Stmt) -> Option<String> {
         } => format!("add {} = {}, {};", target.text, place(at), expr(value)),
         StmtKind::Fence(kind) => words(*kind).to_string(),
         StmtKind::Assign { target, value } => format!("{} = {};", target.text, expr(value)),
+        StmtKind::AssignCell {
+            target,
+            index,
+            value,
+        } => format!("{}[{}] = {};", target.text, expr(index), expr(value)),
+        StmtKind::Await(condition) => format!("await ({});", expr(condition)),
         StmtKind::Havoc { target, range: of } => {
             let of = of.as_ref().map(|of| format!(" in {}", range(of)));
             format!("havoc {}{};", target.text, of.unwrap_or_default())
@@ -308,7 +334,7 @@ fn declaration(declaration: &Declaration) -> String {
     let variables = declaration.variables.iter().map(|variable| {
         let mut text = variable.name.text.clone();
         if let Some(len) = &variable.len {
-            let _ = write!(text, "[{}]", expr(len));
+            let _ = write!(text, "{}", expr::index(len));
         }
         match &variable.init {
             None => {}
@@ -347,7 +373,7 @@ fn condition(condition: &Condition) -> String {
 fn place(place: &Place) -> String {
     match &place.index {
         None => place.name.text.clone(),
-        Some(index) => format!("{}[{}]", place.name.text, expr(index)),
+        Some(index) => format!("{}{}", place.name.text, expr::index(index)),
     }
 }
 
@@ -355,92 +381,5 @@ fn property(property: &Property) -> String {
     match &property.predicate {
         Predicate::TwoAt(label) => format!("{} {};", property.kind, label.text),
         Predicate::Expr(predicate) => format!("{} {};", property.kind, expr(predicate)),
-    }
-}
-
-/// An expression with the parentheses it needs.
-pub fn expr(expr: &Expr) -> String {
-    at_least(expr, 0)
-}
-
-/// How tightly unary operators and leaves bind.
-const UNARY: u8 = 8;
-const LEAF: u8 = 9;
-
-/// The operator and how tightly it binds.
-fn operator(op: BinaryOp) -> (&'static str, u8) {
-    match op {
-        BinaryOp::Or => ("||", 1),
-        BinaryOp::And => ("&&", 2),
-        BinaryOp::Equal => ("==", 3),
-        BinaryOp::NotEqual => ("!=", 3),
-        BinaryOp::Less => ("<", 4),
-        BinaryOp::LessEqual => ("<=", 4),
-        BinaryOp::Greater => (">", 4),
-        BinaryOp::GreaterEqual => (">=", 4),
-        BinaryOp::Add => ("+", 5),
-        BinaryOp::Sub => ("-", 5),
-        BinaryOp::Mul => ("*", 6),
-        BinaryOp::Div => ("/", 6),
-        BinaryOp::Rem => ("%", 6),
-        BinaryOp::AddIntegers | BinaryOp::SubIntegers | BinaryOp::Machine(..) => {
-            unreachable!("the language has no such operator")
-        }
-    }
-}
-
-/// The text of an expression, in parentheses if it binds less tightly than asked for.
-fn at_least(expr: &Expr, wanted: u8) -> String {
-    let (text, strength) = match &expr.kind {
-        ExprKind::Int(value) => (value.to_string(), LEAF),
-        ExprKind::Bool(value) => (value.to_string(), LEAF),
-        ExprKind::Name(name) => (name.clone(), LEAF),
-        ExprKind::Unary { op, operand } => {
-            let sign = match op {
-                UnaryOp::Not => "!",
-                UnaryOp::Negate => "-",
-                UnaryOp::NegateInteger | UnaryOp::Convert(_) => {
-                    unreachable!("the language has no such operator")
-                }
-            };
-            // A sign before a number is part of it: `-(1)` is not `-1` in the tree.
-            let number = matches!(operand.kind, ExprKind::Int(_)) && *op == UnaryOp::Negate;
-            let operand = match number {
-                true => format!("({})", at_least(operand, 0)),
-                false => at_least(operand, UNARY),
-            };
-            (format!("{sign}{operand}"), UNARY)
-        }
-        ExprKind::Binary { op, left, right } => {
-            let (sign, strength) = operator(*op);
-            let (left, right) = (at_least(left, strength), at_least(right, strength + 1));
-            (format!("{left} {sign} {right}"), strength)
-        }
-        ExprKind::Conditional {
-            condition,
-            then,
-            otherwise,
-        } => {
-            let (condition, then) = (at_least(condition, 1), at_least(then, 0));
-            let otherwise = at_least(otherwise, 0);
-            (format!("{condition} ? {then} : {otherwise}"), 0)
-        }
-        ExprKind::Cell { name, index } => {
-            let index = at_least(index, 0);
-            (format!("{}[{index}]", name.text), LEAF)
-        }
-        ExprKind::At { process: of, label } => (format!("{} at {}", process(of), label.text), LEAF),
-        ExprKind::Local { process: of, local } => (format!("{}.{}", process(of), local.text), LEAF),
-    };
-    match strength < wanted {
-        true => format!("({text})"),
-        false => text,
-    }
-}
-
-fn process(process: &ProcessRef) -> String {
-    match &process.index {
-        None => process.name.text.clone(),
-        Some(index) => format!("{}[{}]", process.name.text, expr(index)),
     }
 }

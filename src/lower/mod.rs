@@ -2,6 +2,7 @@
 
 mod process;
 mod property;
+mod sugar;
 
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{self, Ast, ExprKind, Item};
@@ -30,11 +31,11 @@ pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
         shared: &shared,
         own: None,
     };
-    let properties: Vec<&ast::Property> = ast
+    let properties: Vec<ast::Property> = ast
         .items
         .iter()
         .filter_map(|item| match item {
-            Item::Property(property) => Some(property),
+            Item::Property(property) => Some(property::unquantified(property, symbols)),
             _ => None,
         })
         .collect();
@@ -49,6 +50,7 @@ pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
     };
     let mut located = Vec::new();
     let mut stores = 0;
+    let mut copied = HashMap::new();
     for (index, template) in symbols.templates.iter().enumerate() {
         let Item::Process(item) = &ast.items[template.item] else {
             unreachable!("a template names a process item");
@@ -62,10 +64,12 @@ pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
                 sites,
                 unreachable,
                 labels,
+                copies,
             } = process::automaton(item, &local, &named, index, &mut stores);
             let points = points.get_or_insert_with(|| {
                 program.unreachable.extend(unreachable);
-                number_points(&mut program.points, index, &sites, &process)
+                let copied = copies.then_some(&mut copied);
+                number_points(&mut program.points, index, &sites, &process, copied)
             });
             for (location, point) in process.locations.iter_mut().zip(points.iter()) {
                 location.point = *point;
@@ -73,6 +77,13 @@ pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
             program.processes.push(process);
             located.push(labels);
         }
+    }
+    if !copied.is_empty() {
+        // Control may come to one copy of a site and not to another.
+        let reached = |site: &FenceSite| program.points.iter().any(|p| p.sites.contains(site));
+        program.unreachable.retain(|site| !reached(site));
+        program.unreachable.sort();
+        program.unreachable.dedup();
     }
     program.properties = property::lower(&properties, &scope, &mut program.processes, &located);
     program.finish();
@@ -82,7 +93,13 @@ pub fn lower(ast: &Ast, symbols: &Symbols) -> Program {
 fn places(shared: &[SharedVariable]) -> Vec<Place> {
     let cell = |variable: &SharedVariable, index: usize| Place {
         name: match variable.len {
-            Some(_) => format!("{}[{index}]", variable.name),
+            Some(_) => match variable.columns {
+                None => format!("{}[{index}]", variable.name),
+                Some(columns) => {
+                    let (row, column) = (index as u32 / columns, index as u32 % columns);
+                    format!("{}[{row}][{column}]", variable.name)
+                }
+            },
             None => variable.name.clone(),
         },
         domain: variable.domain,
@@ -97,12 +114,14 @@ fn places(shared: &[SharedVariable]) -> Vec<Place> {
 
 /// Makes one fence point of every location that has sites, in source order, and says which
 /// point each location is. The instances of a template have the same shape, so this is
-/// done for the first one.
+/// done for the first one. Where macros are called, all copies of a gap are one point, those in
+/// other templates included: `copied` knows the points of such templates by their sites.
 fn number_points(
     points: &mut Vec<FencePoint>,
     template: usize,
     sites: &[Vec<FenceSite>],
     process: &Process,
+    mut copied: Option<&mut HashMap<Vec<FenceSite>, PointId>>,
 ) -> Vec<Option<PointId>> {
     let depths = loop_depths(process);
     let mut order: Vec<(u32, usize, Vec<FenceSite>)> = Vec::new();
@@ -116,7 +135,17 @@ fn number_points(
     order.sort();
     let mut ids = vec![None; process.locations.len()];
     for (_, location, sites) in order {
-        ids[location] = Some(PointId(points.len() as u32));
+        let new = PointId(points.len() as u32);
+        if let Some(copied) = &mut copied {
+            let known = *copied.entry(sites.clone()).or_insert(new);
+            if known != new {
+                let point = &mut points[known.index()];
+                point.depth = point.depth.max(depths[location]);
+                ids[location] = Some(known);
+                continue;
+            }
+        }
+        ids[location] = Some(new);
         points.push(FencePoint {
             template,
             process: None,
@@ -186,13 +215,36 @@ impl<'a> Scope<'a> {
         self.own.as_ref()?.locals.get(name).copied()
     }
 
+    /// The first cell of an array of the process, and the number of cells.
+    fn array(&self, name: &str) -> Option<(LocalId, u32)> {
+        let (first, len) = *self.own.as_ref()?.template.arrays.get(name)?;
+        Some((LocalId(first as u32), len))
+    }
+
     /// An expression of process code.
     fn expr(&self, expr: &ast::Expr) -> Expr<LocalId> {
-        let lowered = expr.lowered(&|kind| match kind {
-            ExprKind::Name(name) => match self.local(name) {
+        self.lowered(expr, None)
+    }
+
+    /// As [`Scope::expr`], where a local may hold the value of what is shared.
+    fn lowered(&self, expr: &ast::Expr, read: Option<LocalId>) -> Expr<LocalId> {
+        let lowered = expr.lowered(&|kind| match (kind, read) {
+            (
+                ExprKind::Name(name)
+                | ExprKind::Cell {
+                    name: ast::Name { text: name, .. },
+                    ..
+                },
+                Some(read),
+            ) if self.shared.0.contains_key(name.as_str()) => Expr::Atom(read),
+            (ExprKind::Name(name), _) => match self.local(name) {
                 Some(local) => Expr::Atom(local),
                 None => Expr::Const(self.constant(name).expect("names were checked")),
             },
+            (ExprKind::Cell { name, index }, _) => {
+                let array = self.array(&name.text).expect("arrays were checked");
+                sugar::cell(array, self.lowered(index, read))
+            }
             _ => unreachable!("process code was checked"),
         });
         lowered.over_integers(&|local: &LocalId| {

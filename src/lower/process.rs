@@ -3,10 +3,11 @@
 //! Every gap between two statements becomes a location, joined to its surroundings by
 //! passing edges; gaps that turn out to be one control position are merged at the end.
 
+use super::sugar::flat_index;
 use super::{Scope, fresh_label};
 use crate::lang::ast::{self, Block, Condition, ExprKind, Member, Stmt, StmtKind};
 use crate::program::{
-    BinaryOp, Edge, EdgeId, Expr, FenceSite, Instr, Loc, Local, LocalId, Location, Merged,
+    BinaryOp, Edge, EdgeId, Expr, FenceSite, Initial, Instr, Loc, Local, LocalId, Location, Merged,
     PlaceRef, Process, Side, Update, back_edges, merge,
 };
 use crate::source::Span;
@@ -23,6 +24,8 @@ pub struct Automaton {
     /// Where a fence can be typed, but control never comes.
     pub unreachable: Vec<FenceSite>,
     pub labels: Labels,
+    /// Whether it has copies of the bodies of macros.
+    pub copies: bool,
 }
 
 /// The automaton of one instance. Positions of labels in `named` are visible: they stay
@@ -45,13 +48,20 @@ pub fn automaton(
         body: None,
         loops: Vec::new(),
         nofence: false,
+        copies: false,
+        hidden: 0,
         exit: Loc(0),
     };
     let entry = builder.location();
     builder.exit = builder.location();
-    builder.block(&item.body, entry, builder.exit);
+    let own = scope.own.as_ref().expect("a process has names");
+    let (instance, chooses) = (own.instance, own.template.chooses);
+    let begin = match chooses {
+        true => builder.choices(&instance.locals, entry, item.name.span),
+        false => entry,
+    };
+    builder.block(&item.body, begin, builder.exit);
 
-    let instance = scope.own.as_ref().expect("a process has names").instance;
     let mut process = Process {
         name: match instance.parameter {
             Some(value) => format!("{}[{value}]", item.name.text),
@@ -64,7 +74,10 @@ pub fn automaton(
             .map(|local| Local {
                 name: local.name.clone(),
                 domain: local.domain,
-                initial: local.initial,
+                initial: match local.initial {
+                    Initial::Any if chooses => Initial::Value(local.domain.low),
+                    initial => initial,
+                },
                 visible: false,
             })
             .collect(),
@@ -78,7 +91,7 @@ pub fn automaton(
         moved,
         sites,
         unreachable,
-    } = merge(&mut process, builder.sites, false);
+    } = merge(&mut process, builder.sites, builder.copies);
     back_edges(&mut process);
     for at in labels.values_mut() {
         *at = moved[at.index()];
@@ -88,11 +101,12 @@ pub fn automaton(
         sites,
         unreachable,
         labels,
+        copies: builder.copies,
     }
 }
 
-struct Builder<'a> {
-    scope: &'a Scope<'a>,
+pub(super) struct Builder<'a> {
+    pub(super) scope: &'a Scope<'a>,
     named: &'a HashSet<String>,
     stores: &'a mut u32,
     locations: Vec<Location>,
@@ -103,19 +117,23 @@ struct Builder<'a> {
     /// The brace-less body that the current statement is, if it is one.
     body: Option<Span>,
     /// For each enclosing loop, where `break` and `continue` lead.
-    loops: Vec<(Loc, Loc)>,
+    pub(super) loops: Vec<(Loc, Loc)>,
     nofence: bool,
+    /// A macro has been called.
+    copies: bool,
+    /// How many hidden locals have been taken.
+    pub(super) hidden: usize,
     exit: Loc,
 }
 
 impl Builder<'_> {
-    fn location(&mut self) -> Loc {
+    pub(super) fn location(&mut self) -> Loc {
         self.locations.push(Location::default());
         self.sites.push(Vec::new());
         Loc(self.locations.len() as u32 - 1)
     }
 
-    fn edge(&mut self, from: Loc, to: Loc, instr: Instr, span: Span) {
+    pub(super) fn edge(&mut self, from: Loc, to: Loc, instr: Instr, span: Span) {
         let id = EdgeId(self.edges.len() as u32);
         self.locations[from.index()].out.push(id);
         self.edges.push(Edge {
@@ -162,7 +180,7 @@ impl Builder<'_> {
     }
 
     /// The body of an `if` or loop: a block, or a single statement that counts as one.
-    fn body(&mut self, statement: &Stmt, from: Loc, to: Loc) {
+    pub(super) fn body(&mut self, statement: &Stmt, from: Loc, to: Loc) {
         if let StmtKind::Block(block) = &statement.kind {
             self.block(block, from, to);
         } else {
@@ -219,6 +237,7 @@ impl Builder<'_> {
                 otherwise,
             } => {
                 let inside = self.location();
+                let from = self.checked_test(condition, from);
                 self.test(condition, true, from, inside);
                 self.body(then, inside, to);
                 match otherwise {
@@ -233,11 +252,12 @@ impl Builder<'_> {
             StmtKind::While { condition, body } => {
                 let head = self.head(from, span);
                 let inside = self.location();
-                self.test(condition, true, head, inside);
+                let test = self.checked_test(condition, head);
+                self.test(condition, true, test, inside);
                 self.loops.push((to, head));
                 self.body(body, inside, head);
                 self.loops.pop();
-                self.test(condition, false, head, to);
+                self.test(condition, false, test, to);
             }
             StmtKind::DoWhile { body, condition } => {
                 let head = self.head(from, span);
@@ -245,8 +265,23 @@ impl Builder<'_> {
                 self.loops.push((to, test));
                 self.body(body, head, test);
                 self.loops.pop();
+                let test = self.checked_test(condition, test);
                 self.test(condition, true, test, head);
                 self.test(condition, false, test, to);
+            }
+            StmtKind::For {
+                variable,
+                range,
+                head,
+                body,
+            } => self.count((variable, range), body, *head, from, to),
+            StmtKind::Repeat { count, head, body } => self.repeat(count, body, *head, from, to),
+            StmtKind::Await(condition) => self.wait(condition, span, from, to),
+            StmtKind::Expanded(block) => {
+                self.copies = true;
+                let loops = std::mem::take(&mut self.loops);
+                self.block(block, from, to);
+                self.loops = loops;
             }
             StmtKind::Either(branches) => {
                 for branch in branches {
@@ -267,12 +302,22 @@ impl Builder<'_> {
                     Member::Statement(statement) => Some(statement),
                     Member::Locals(_) => None,
                 });
-                let body = statements.map(|s| (self.instr(s), s.span)).collect();
+                let mut body = Vec::new();
+                for statement in statements {
+                    let instrs = self.instrs(statement).into_iter();
+                    body.extend(instrs.map(|instr| (instr, statement.span)));
+                }
                 self.edge(from, to, Instr::Atomic(body), span);
             }
             _ => {
-                let instr = self.instr(statement);
-                self.edge(from, to, instr, span);
+                let instrs = self.instrs(statement);
+                let last = instrs.len() - 1;
+                let mut at = from;
+                for (index, instr) in instrs.into_iter().enumerate() {
+                    let next = if index == last { to } else { self.location() };
+                    self.edge(at, next, instr, span);
+                    at = next;
+                }
             }
         }
     }
@@ -305,7 +350,7 @@ impl Builder<'_> {
     }
 
     /// The position where a loop starts over: a label on the loop holds there.
-    fn head(&mut self, from: Loc, span: Span) -> Loc {
+    pub(super) fn head(&mut self, from: Loc, span: Span) -> Loc {
         if self.visible(from) {
             return from;
         }
@@ -340,7 +385,7 @@ impl Builder<'_> {
     }
 
     /// The instruction of a simple statement.
-    fn instr(&mut self, statement: &Stmt) -> Instr {
+    pub(super) fn instr(&mut self, statement: &Stmt) -> Instr {
         let expr = |e: &ast::Expr| self.scope.expr(e);
         match &statement.kind {
             StmtKind::Store { place, value } => Instr::Store {
@@ -354,6 +399,7 @@ impl Builder<'_> {
             },
             StmtKind::Cas {
                 target,
+                old: _,
                 place,
                 expected,
                 new,
@@ -406,7 +452,7 @@ impl Builder<'_> {
         }
     }
 
-    fn update(&self, target: &ast::Name, place: &ast::Place, op: Update) -> Instr {
+    pub(super) fn update(&self, target: &ast::Name, place: &ast::Place, op: Update) -> Instr {
         Instr::Update {
             local: self.local(&target.text),
             place: self.place(place),
@@ -415,17 +461,17 @@ impl Builder<'_> {
         }
     }
 
-    fn local(&self, name: &str) -> LocalId {
+    pub(super) fn local(&self, name: &str) -> LocalId {
         self.scope.local(name).expect("locals were checked")
     }
 
-    fn place(&self, place: &ast::Place) -> PlaceRef {
+    pub(super) fn place(&self, place: &ast::Place) -> PlaceRef {
         let (first, variable) = self.scope.shared(&place.name.text);
         match (&place.index, variable.len) {
             (Some(index), Some(len)) => PlaceRef::Cell {
                 first,
                 len,
-                index: self.scope.expr(index),
+                index: flat_index(index, variable, &|part| self.scope.expr(part)),
             },
             _ => PlaceRef::Scalar(first),
         }

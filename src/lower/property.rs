@@ -2,12 +2,26 @@
 
 use super::Scope;
 use super::process::Labels;
+use super::sugar::flat_index;
 use crate::lang::ast::{self, ExprKind, Predicate, ProcessRef};
+use crate::lang::resolve::Symbols;
 use crate::program::{Atom, Expr, Loc, LocalId, PlaceId, Process, ProcessId, Property};
 use std::collections::HashSet;
 
+/// A property without quantifiers.
+pub fn unquantified(property: &ast::Property, symbols: &Symbols) -> ast::Property {
+    let predicate = match &property.predicate {
+        Predicate::TwoAt(_) => property.predicate.clone(),
+        Predicate::Expr(expr) => Predicate::Expr(symbols.unquantified(expr)),
+    };
+    ast::Property {
+        predicate,
+        ..property.clone()
+    }
+}
+
 /// The labels of one template that properties name.
-pub fn named_labels(properties: &[&ast::Property], template: &str) -> HashSet<String> {
+pub fn named_labels(properties: &[ast::Property], template: &str) -> HashSet<String> {
     let mut named = HashSet::new();
     for property in properties {
         match &property.predicate {
@@ -44,13 +58,17 @@ fn observations(expr: &ast::Expr, visit: &mut dyn FnMut(&ExprKind)) {
             observations(otherwise, visit);
         }
         ExprKind::Cell { index, .. } => observations(index, visit),
+        ExprKind::Pair { row, column } => {
+            observations(row, visit);
+            observations(column, visit);
+        }
         leaf => visit(leaf),
     }
 }
 
 /// Lowers all properties and marks the locals they name as visible.
 pub fn lower(
-    properties: &[&ast::Property],
+    properties: &[ast::Property],
     scope: &Scope,
     processes: &mut [Process],
     located: &[Labels],
@@ -109,7 +127,7 @@ impl PropertyScope<'_> {
                 Expr::Atom(Atom::Cell {
                     first,
                     len: variable.len.expect("arrays were checked"),
-                    index: Box::new(self.expr(index)),
+                    index: Box::new(flat_index(index, variable, &|part| self.expr(part))),
                 })
             }
             ExprKind::At { process, label } => {

@@ -161,6 +161,11 @@ impl<A> Expr<A> {
                 if divides && right.contains(0) {
                     return None;
                 }
+                let shifts = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
+                let possible = Interval::from(value::SHIFTS);
+                if shifts && !(possible.contains(right.low) && possible.contains(right.high)) {
+                    return None;
+                }
                 Interval::binary(*op, left, right)
             }
             Expr::Conditional(condition, then, otherwise) => {

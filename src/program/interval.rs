@@ -1,5 +1,6 @@
 //! Intervals: all values that an expression can have, without evaluating it.
 
+use super::value::SHIFTS;
 use super::{BinaryOp, Domain, UnaryOp, Value};
 
 /// All numbers from `low` to `high`. The ends are wide enough for the result of one
@@ -49,12 +50,16 @@ impl Interval {
                 high: -operand.low,
             },
             UnaryOp::NegateInteger => Domain::INTEGERS.into(),
+            UnaryOp::Complement => Interval {
+                low: -1 - operand.high,
+                high: -1 - operand.low,
+            },
             UnaryOp::Convert(to) => to.interval(operand).into(),
         }
     }
 
     /// The results of an operator on values of two intervals, where it has one: nothing is
-    /// divided by zero. Both must fit 32 bits.
+    /// divided by zero or shifted too far. Both must fit 32 bits.
     pub fn binary(op: BinaryOp, left: Interval, right: Interval) -> Interval {
         match op {
             BinaryOp::Add => Interval {
@@ -95,8 +100,56 @@ impl Interval {
             | BinaryOp::And
             | BinaryOp::Or => Interval::TRUTH,
             BinaryOp::AddIntegers | BinaryOp::SubIntegers => Domain::INTEGERS.into(),
+            BinaryOp::BitAnd if left.low >= 0 || right.low >= 0 => {
+                let bounds = [left, right].into_iter().filter(|side| side.low >= 0);
+                let high = bounds.map(|side| side.high).min().unwrap_or(0);
+                Interval { low: 0, high }
+            }
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+                let all = left.join(right);
+                let above = all.bits();
+                let positive = left.low >= 0 && right.low >= 0;
+                Interval {
+                    low: if positive { 0 } else { -above },
+                    high: above - 1,
+                }
+            }
+            BinaryOp::Shl => {
+                let by = right.shifts();
+                let factor = Interval {
+                    low: 1 << by.low,
+                    high: 1 << by.high,
+                };
+                Interval::binary(BinaryOp::Mul, left, factor)
+            }
+            BinaryOp::Shr => {
+                let by = right.shifts();
+                let corner = |a: i128, by: i128| Interval {
+                    low: a >> by,
+                    high: a >> by,
+                };
+                let low = corner(left.low, by.low).join(corner(left.low, by.high));
+                low.join(corner(left.high, by.low).join(corner(left.high, by.high)))
+            }
             BinaryOp::Machine(op, int) => op.results(int).into(),
         }
+    }
+
+    /// The numbers of bits in it by which one can shift.
+    fn shifts(self) -> Interval {
+        let all = Interval::from(SHIFTS);
+        Interval {
+            low: self.low.clamp(all.low, all.high),
+            high: self.high.clamp(all.low, all.high),
+        }
+    }
+
+    /// The least power of two that is more than every value and not less than the opposite of one.
+    fn bits(self) -> i128 {
+        let most = self.high.max(-1 - self.low);
+        let powers = (0..127).map(|bit| 1i128 << bit);
+        let mut powers = powers.filter(|&power| power > most);
+        powers.next().unwrap_or(i128::MAX)
     }
 
     /// The largest absolute value.
@@ -119,7 +172,7 @@ mod tests {
     use super::*;
     use crate::program::value::{binary, unary};
 
-    const OPERATORS: [BinaryOp; 13] = [
+    const OPERATORS: [BinaryOp; 18] = [
         BinaryOp::Mul,
         BinaryOp::Div,
         BinaryOp::Rem,
@@ -133,10 +186,15 @@ mod tests {
         BinaryOp::NotEqual,
         BinaryOp::And,
         BinaryOp::Or,
+        BinaryOp::BitAnd,
+        BinaryOp::BitOr,
+        BinaryOp::BitXor,
+        BinaryOp::Shl,
+        BinaryOp::Shr,
     ];
 
     fn domains() -> Vec<Domain> {
-        let ends = [-3, -1, 0, 2];
+        let ends = [-9, -3, -1, 0, 2, 6];
         let pairs = ends
             .into_iter()
             .flat_map(|low| ends.map(|high| (low, high)));
@@ -147,7 +205,7 @@ mod tests {
     #[test]
     fn every_result_is_inside() {
         for a in domains() {
-            for op in [UnaryOp::Not, UnaryOp::Negate] {
+            for op in [UnaryOp::Not, UnaryOp::Negate, UnaryOp::Complement] {
                 let all = Interval::unary(op, a.into());
                 for value in a.low..=a.high {
                     let value = unary(op, value).expect("it fits");

@@ -12,6 +12,7 @@ mod expr;
 mod fence;
 mod fencing;
 mod flow;
+mod growth;
 mod ids;
 mod interval;
 pub mod machine;

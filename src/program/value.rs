@@ -65,6 +65,8 @@ pub enum UnaryOp {
     Negate,
     /// Of integers without bound.
     NegateInteger,
+    /// `~`: all bits turned round.
+    Complement,
     /// Conversion to a type of C.
     Convert(Int),
 }
@@ -88,9 +90,31 @@ pub enum BinaryOp {
     AddIntegers,
     /// Of integers without bound.
     SubIntegers,
+    /// The bits of two numbers, with the sign in all bits to the left.
+    BitAnd,
+    BitOr,
+    BitXor,
+    /// Times a power of two; it overflows like any product.
+    Shl,
+    /// Divided by a power of two and rounded down.
+    Shr,
     /// An operation of C on two operands of one type.
     Machine(MachineOp, Int),
 }
+
+impl BinaryOp {
+    /// Whether it says how two numbers compare.
+    pub fn compares(self) -> bool {
+        use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        matches!(
+            self,
+            Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual
+        )
+    }
+}
+
+/// By how many bits a number can be shifted.
+pub(super) const SHIFTS: Domain = Domain { low: 0, high: 31 };
 
 impl Domain {
     pub const BOOL: Domain = Domain { low: 0, high: 1 };
@@ -140,6 +164,7 @@ pub fn unary(op: UnaryOp, operand: Value) -> Result<Value, Fault> {
         UnaryOp::Not => Ok(Value::from(operand == 0)),
         UnaryOp::Negate => fit(operand.checked_neg()),
         UnaryOp::NegateInteger => Ok(operand.saturating_neg()),
+        UnaryOp::Complement => Ok(!operand),
         UnaryOp::Convert(to) => Ok(to.wrap(operand)),
     }
 }
@@ -168,6 +193,13 @@ pub fn binary(
         0 => Err(Fault::DivisionByZero),
         _ => fit(f(left, right)),
     };
+    let shift = |f: fn(Value, Value) -> Option<Value>| match SHIFTS.contains(right) {
+        true => fit(f(left, right)),
+        false => Err(Fault::Shift {
+            by: right,
+            bits: 32,
+        }),
+    };
     match op {
         BinaryOp::Mul => fit(left.checked_mul(right)),
         BinaryOp::Div => divide(Value::checked_div_euclid),
@@ -183,6 +215,11 @@ pub fn binary(
         BinaryOp::Equal => truth(left == right),
         BinaryOp::NotEqual => truth(left != right),
         BinaryOp::And | BinaryOp::Or => truth(right != 0),
+        BinaryOp::BitAnd => Ok(left & right),
+        BinaryOp::BitOr => Ok(left | right),
+        BinaryOp::BitXor => Ok(left ^ right),
+        BinaryOp::Shl => shift(|a, by| a.checked_mul(1 << by)),
+        BinaryOp::Shr => shift(|a, by| Some(a >> by)),
         BinaryOp::Machine(op, int) => machine::apply(op, int, left, right),
     }
 }
@@ -242,5 +279,18 @@ mod tests {
         assert_eq!(binary(BinaryOp::And, 0, || Err(OVERFLOW)), Ok(0));
         assert_eq!(binary(BinaryOp::Or, 7, || Err(OVERFLOW)), Ok(1));
         assert_eq!(run(BinaryOp::And, 2, 2), Ok(1));
+        assert_eq!(run(BinaryOp::BitAnd, -2, 7), Ok(6));
+        assert_eq!(run(BinaryOp::BitOr, -8, 3), Ok(-5));
+        assert_eq!(run(BinaryOp::BitXor, 5, 3), Ok(6));
+        assert_eq!(unary(UnaryOp::Complement, least), Ok(most));
+        assert_eq!(run(BinaryOp::Shl, 1, 30), Ok(1 << 30));
+        assert_eq!(run(BinaryOp::Shl, -1, 31), Ok(least));
+        assert_eq!(run(BinaryOp::Shl, 1, 31), Err(OVERFLOW));
+        assert_eq!(run(BinaryOp::Shr, -3, 1), Ok(-2));
+        assert_eq!(
+            run(BinaryOp::Shr, 1, -1),
+            Err(Fault::Shift { by: -1, bits: 32 })
+        );
+        assert!(run(BinaryOp::Shl, 0, 32).is_err());
     }
 }

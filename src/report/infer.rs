@@ -1,7 +1,7 @@
 //! The answer of `infer` as data: why there is no placement, the JSON.
 
 use super::target::{self, Target};
-use super::{NOT_FOR_INTEGERS, finer, nothing_stated, thresholds, unreached};
+use super::{NOT_FOR_INTEGERS, finer, growing, nothing_stated, thresholds, unreached};
 use crate::describe;
 use crate::diagnostic::Diagnostic;
 use crate::infer::{
@@ -79,7 +79,7 @@ impl InferReport<'_> {
 
     /// What makes an answer weaker than it looks.
     pub fn warnings(&self) -> Vec<Diagnostic> {
-        let mut warnings = Vec::new();
+        let mut warnings = growing(self.program);
         if self.best().is_some() {
             warnings.extend(nothing_stated(self.program, &self.options.verify));
         }

@@ -29,6 +29,19 @@ fn nothing_stated(program: &Program, asked: &VerifyOptions) -> Option<Diagnostic
     Some(Diagnostic::warning(None, text).help(help))
 }
 
+/// Variables without a range that grow in a loop.
+pub fn growing(program: &Program) -> Vec<Diagnostic> {
+    let warning = |(name, span): (String, _)| {
+        let text =
+            format!("'{name}' has no range and grows in a loop: there may be no end of states");
+        let help = format!(
+            "give it a range, `int[0..=7] {name}`, or make it an `integer`, which has no bound and is not searched value by value"
+        );
+        Diagnostic::warning(Some(span), text).help(help)
+    };
+    program.growing().into_iter().map(warning).collect()
+}
+
 /// Labels of properties that no process has reached under a model.
 fn unreached(program: &Program, coverage: &Coverage, model: Model) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();

@@ -1,6 +1,6 @@
 //! The answer of `verify` as data: why it is not certain, what is violated, the JSON.
 
-use super::{NOT_FOR_INTEGERS, finer, nothing_stated, thresholds, unreached};
+use super::{NOT_FOR_INTEGERS, finer, growing, nothing_stated, thresholds, unreached};
 use crate::describe;
 use crate::diagnostic::Diagnostic;
 use crate::memory::{Abstraction, Model};
@@ -92,7 +92,7 @@ impl VerifyReport<'_> {
 
     /// What makes an answer weaker than it looks.
     pub fn warnings(&self) -> Vec<Diagnostic> {
-        let mut warnings = Vec::new();
+        let mut warnings = growing(self.program);
         if self.answer.verdict != Verdict::Violated {
             warnings.extend(nothing_stated(self.program, self.options));
         }

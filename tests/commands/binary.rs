@@ -1,7 +1,7 @@
 //! Running the program as a person does, with an eye on the clock and on panics.
 
 use assert_cmd::Command;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long a run may take before it is ended and the test fails.
@@ -29,9 +29,15 @@ pub fn run(arguments: &[&str]) -> Ran {
 
 /// Runs the program with something on standard input and these environment variables.
 pub fn run_on(arguments: &[&str], input: &str, environment: &[(&str, &str)]) -> Ran {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    run_in(root, arguments, input, environment)
+}
+
+/// Runs the program in some folder.
+pub fn run_in(folder: &Path, arguments: &[&str], input: &str, environment: &[(&str, &str)]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fencesmith"));
     command
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(folder)
         .args(arguments)
         .env_remove("NO_COLOR")
         .envs(environment.iter().copied())

@@ -323,7 +323,7 @@ fn malformed_files_end_with_code_2() {
         ),
         (
             "rmm",
-            "forbidden A\nprocess\ntext\n A: syncwr: x := 1\n",
+            "forbidden A\nprocess\ntext\n A: sffence\n",
             "<stdin>:4:5",
         ),
         (
@@ -341,4 +341,131 @@ fn malformed_files_end_with_code_2() {
             assert!(ran.stdout.is_empty());
         }
     }
+}
+
+/// Two threads with a lock: in the locked part they look whether it is free.
+fn test_and_set(taken: &str) -> String {
+    let thread = |name: &str| {
+        format!(
+            "thread {name}\ninitial q0\ntransition q0 q1 lock\ntransition q1 q2 read r 0\n\
+             transition q2 q3 check {taken}\ntransition q3 q4 write 2 0\ntransition q4 cs unlock\n\
+             transition q2 q5 check ! == r 0\ntransition q5 q0 unlock\n\
+             transition cs q6 write 0 0\ntransition q6 q0 noop\nend\n"
+        )
+    };
+    thread("t0") + &thread("t1")
+}
+
+#[test]
+fn locked_parts_with_branches_and_bits() {
+    let ask = |text: &str, model: &str| {
+        let forbid = [
+            "--from",
+            "trencher",
+            "--forbid",
+            "t0:cs,t1:cs",
+            "--model",
+            model,
+        ];
+        let ran = run_on(
+            &[&["verify", "-", "--no-trace"], &forbid[..]].concat(),
+            text,
+            &[],
+        );
+        ran.code
+    };
+    for model in ["sc", "tso", "pso"] {
+        assert_eq!(ask(&test_and_set("== r 0"), model), 0, "{model}");
+        // Bit 1 is what is stored, bit 0 is not.
+        assert_eq!(ask(&test_and_set("== & r 2 0"), model), 0, "{model}");
+        assert_eq!(ask(&test_and_set("== & r 1 0"), model), 1, "{model}");
+        assert_eq!(ask(&test_and_set("== ^ r ~ 0 -1"), model), 0, "{model}");
+        assert_eq!(ask(&test_and_set("| r 1"), model), 1, "{model}");
+    }
+    let text = test_and_set("== r 0");
+    let printed = run_on(
+        &[
+            "convert",
+            "-",
+            "--from",
+            "trencher",
+            "--forbid",
+            "t0:cs,t1:cs",
+        ],
+        &text,
+        &[],
+    );
+    let again = run_on(&["verify", "-", "--model", "tso"], &printed.stdout, &[]);
+    assert_eq!(again.code, 0, "{printed:?}\n{again:?}");
+}
+
+#[test]
+fn synchronised_accesses_of_machines_act_on_memory() {
+    let machine = |write: &str, read: &str| {
+        let process = |own: &str, other: &str| {
+            format!(
+                "process\nregisters $r = 1 : [0:1]\ntext\n{write}: {own} := 1;\n\
+                 {read}: $r := {other};\nif $r = 0 then ZERO: nop\n"
+            )
+        };
+        let both = process("x", "y") + &process("y", "x");
+        format!("forbidden ZERO ZERO\ndata x = 0 : [0:1] y = 0 : [0:1]\n{both}")
+    };
+    for model in ["tso", "pso"] {
+        let cases = [
+            ("write", "read", 1),
+            ("syncwr", "read", 0),
+            ("syncwr", "syncrd", 0),
+        ];
+        for (write, read, code) in cases {
+            let arguments = [
+                "verify",
+                "-",
+                "--from",
+                "rmm",
+                "--no-trace",
+                "--model",
+                model,
+            ];
+            let ran = run_on(&arguments, &machine(write, read), &[]);
+            assert_eq!(ran.code, code, "{write} {read} {model}: {ran:?}");
+        }
+    }
+    // A synchronised read waits for the own stores that are pending: all of them under TSO, those
+    // to its place under PSO.
+    for (model, code) in [("tso", 0), ("pso", 1)] {
+        let arguments = [
+            "verify",
+            "-",
+            "--from",
+            "rmm",
+            "--no-trace",
+            "--model",
+            model,
+        ];
+        let ran = run_on(&arguments, &machine("write", "syncrd"), &[]);
+        assert_eq!(ran.code, code, "{model}: {ran:?}");
+    }
+}
+
+#[test]
+fn processes_with_very_many_starts() {
+    let text = "shared int[0..=15] x;
+        process p[i in 0..=1] {
+            int[0..=15] a = *, b = *, c = *, d = *, e = *;
+            b = 1; c = 1; d = b; e = c;
+            store x = a;
+            load a = x;
+            assert(a >= 0 && d == 1 && e == 1);
+        }";
+    let ran = run_on(&["verify", "-", "--model", "tso"], text, &[]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let all = text.replace("assert(a >= 0", "assert(a != 7");
+    let ran = run_on(&["verify", "-", "--model", "tso"], &all, &[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    // What a property sees is there from the start.
+    let seen = format!("{text} invariant p[0].a <= 15;");
+    let ran = run_on(&["verify", "-"], &seen, &[]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("too many ways"), "{ran:?}");
 }

@@ -5,7 +5,10 @@ mod binary;
 mod bounds;
 mod certificates;
 mod cli;
+#[cfg(unix)]
+mod documents;
 mod engines;
+mod explain;
 #[cfg(unix)]
 mod files;
 mod hints;

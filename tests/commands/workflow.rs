@@ -214,3 +214,37 @@ fn the_language_is_at_hand() {
         assert!(help.stdout.contains(words), "{words}: {help:?}");
     }
 }
+
+#[test]
+fn what_grows_without_bound_is_said_before_the_search() {
+    let grows = [
+        "process p { int n; while (true) n++; }",
+        "shared int x; process p { int r; while (true) add r = x, 1; }",
+        "shared int x; process p { int r; while (true) { load r = x; store x = r + 1; } }",
+        "process p { int n, m; while (m < 3) { n = n * 2 + 1; n = 2 * n; } }",
+    ];
+    let bounded = [
+        "process p { int n; while (n < 3) n++; }",
+        "process p { int[0..=3] n; while (true) n = (n + 1) % 4; }",
+        "process p { int n; while (true) n = (n + 1) % 4; }",
+        "process p { int n; n++; n++; }",
+        "shared int x; process p { int n; while (true) { load n = x; n++; } }",
+        "process p { int n; while (true) { n = 0; n++; } }",
+        "shared int x; process p { int r; do { load r = x; store x = r + 1; } while (r < 2); }",
+    ];
+    let ask = |text: &str, format: &str| {
+        let limits = ["verify", "-", "--model", "sc", "--max-states", "50"];
+        run_on(&[&limits[..], &["--format", format]].concat(), text, &[])
+    };
+    for (texts, expected) in [(&grows[..], true), (&bounded[..], false)] {
+        for text in texts {
+            let text = format!("{text}\nprocess q {{ assert(true); }}");
+            let words = "has no range and grows in a loop";
+            let said = ask(&text, "text").stderr;
+            assert_eq!(said.contains(words), expected, "{text}\n{said}");
+            assert_eq!(said.contains("integer"), expected, "{text}\n{said}");
+            let json = ask(&text, "json").stdout;
+            assert_eq!(json.contains(words), expected, "{text}\n{json}");
+        }
+    }
+}

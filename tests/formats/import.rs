@@ -204,8 +204,7 @@ fn wrong_machines() {
         )
     };
     check("", &["1:1 expected `forbidden`, found the end"]);
-    check(&body("syncwr: x := 1"), &["9:3 `syncwr` is not supported"]);
-    check(&body("syncrd: $r := x"), &["9:3 `syncrd` is not supported"]);
+    check(&body("sffence"), &["9:3 `sffence` is not supported"]);
     check(
         &body("write: y := $s; goto L; read: $q := x[my]"),
         &[
@@ -287,8 +286,8 @@ fn wrong_automata() {
         ],
     );
     check(
-        &thread("transition q0 q1 check & a b\n"),
-        &["3:24 the operator `&` is not supported"],
+        &thread("transition q0 q1 check % a b\n"),
+        &["3:24 the operator `%` is not supported"],
     );
     check(
         &thread("transition q0 q1 write 1 10\n"),
@@ -306,13 +305,17 @@ fn wrong_automata() {
         &thread(
             "transition q0 q1 lock\ntransition q1 q2 noop\ntransition q1 q3 noop\ntransition q3 q0 unlock\n",
         ),
-        &[
-            "3:15 this cannot be an atomic block: the locked part is not a straight line to `unlock`",
-        ],
+        &["4:15 this cannot be an atomic block: the locked part does not end with `unlock`"],
     );
     check(
         &thread("transition q0 q1 lock\ntransition q1 q2 noop\ntransition q2 q1 noop\n"),
-        &["3:15 this cannot be an atomic block: the locked part can be entered in the middle"],
+        &["5:15 this cannot be an atomic block: the locked part has a loop"],
+    );
+    check(
+        &thread(
+            "transition q0 q1 lock\ntransition q1 q2 noop\ntransition q2 q0 unlock\ntransition q0 q2 noop\n",
+        ),
+        &["4:15 this cannot be an atomic block: the locked part can be entered in the middle"],
     );
     check(
         "# q9\nthread a\ninitial q0\nend\n",

@@ -444,6 +444,7 @@ fn deadlocks_show_no_lower_bound() {
         fences,
         cost: 1,
         abstraction,
+        thresholds: Default::default(),
         states: proved.statistics.states,
         kinds: vec![FenceKind::Full],
         price: None,

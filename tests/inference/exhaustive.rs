@@ -304,7 +304,11 @@ fn ordered(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
         }
         Conclusion::Inconclusive(Obstacle::Inexpressible) => {}
         Conclusion::Inconclusive(
-            Obstacle::Unverified | Obstacle::CostsTooLarge | Obstacle::Heap,
+            Obstacle::Unverified
+            | Obstacle::CostsTooLarge
+            | Obstacle::Heap
+            | Obstacle::Diverging
+            | Obstacle::Integers,
         ) => {
             panic!("{what}")
         }
@@ -376,7 +380,9 @@ fn compare(program: &Program, setup: &Setup, truth: &Truth, costs: &Costs, name:
             Obstacle::Inexpressible
             | Obstacle::Unverified
             | Obstacle::CostsTooLarge
-            | Obstacle::Heap,
+            | Obstacle::Heap
+            | Obstacle::Diverging
+            | Obstacle::Integers,
         ) => panic!("{what}"),
         Conclusion::Inconclusive(Obstacle::Limit(_) | Obstacle::FormulaTooLarge) => {
             tally.left_out = 1
@@ -765,7 +771,11 @@ fn random_programs_under_pd() {
                     tally.stuck += 1;
                 }
                 Conclusion::Inconclusive(
-                    Obstacle::Unverified | Obstacle::CostsTooLarge | Obstacle::Heap,
+                    Obstacle::Unverified
+                    | Obstacle::CostsTooLarge
+                    | Obstacle::Heap
+                    | Obstacle::Diverging
+                    | Obstacle::Integers,
                 ) => {
                     panic!("{what}")
                 }

@@ -57,6 +57,82 @@ fn statements() {
 }
 
 #[test]
+fn loops_and_waits() {
+    check(
+        "loops_and_waits",
+        &[
+            "process p {\n    int i;\n    for (;;) skip;\n    for (i = 0; i < 3; i++) skip;\n}",
+            "process p {\n    for (i in 0..=3) skip;\n    int r;\n    repeat (r) skip;\n    \
+             repeat (-1) skip;\n    continue;\n}",
+            "shared bool x, y;\nprocess p {\n    bool r;\n    await (r);\n    await (x && y);\n    \
+             await (x == z);\n    atomic { await (x); }\n}",
+            "shared bool x;\nprocess p {\n    bool r;\n    cas r, r = x, 0, 1;\n    \
+             cas r, x = x, 0, 1;\n}",
+            "process p {\n    int r;\n    if (r & 1 == 0) skip;\n    r = r == 1 | r == 2;\n}",
+        ],
+    );
+}
+
+#[test]
+fn arrays_of_processes_and_grids() {
+    check(
+        "arrays_of_processes_and_grids",
+        &[
+            "shared int g[2][3], x[2];\nprocess p {\n    int r;\n    load r = g[0];\n    \
+             load r = x[0][0];\n    load r = g[2][0];\n    load r = g[0][3];\n}\nforbid g[1][4] == 0;",
+            "shared int x;\nprocess p {\n    int a[3], r, b[2][2], c[100];\n    r = a;\n    a = 1;\n    \
+             a[3] = 1;\n    r = a[-1];\n    r[0] = 1;\n    load a = x;\n    x[0] = 1;\n}\n\
+             final p.a == 0;",
+        ],
+    );
+}
+
+#[test]
+fn macros() {
+    check(
+        "macros",
+        &[
+            "macro m(a) { store a = 1; }\nprocess p {\n    m();\n    n(1);\n    mm(1);\n    m(1);\n}",
+            "macro m(a, a) { int r; L: skip; stor x = 1; }\nprocess p { m(1, 2); }",
+            "macro m(r) { r = 1; break; }\nprocess p {\n    bool r;\n    m(r + 1);\n    \
+             while (true) m(s);\n}",
+            "macro a() { b(); }\nmacro b() { a(); }\nprocess p { a(); }",
+            "macro m() { skip; }\nmacro m() { skip; }\nprocess p { fetch_add(&x, 1); }",
+        ],
+    );
+}
+
+#[test]
+fn quantifiers() {
+    check(
+        "quantifiers",
+        &[
+            "shared int x;\nprocess p[i in 0..=1] { L: skip; }\nprocess q { skip; }\n\
+             final forall (i in 0..=2) p[i] at L;\nfinal exists (i in q) i == 0;\n\
+             final exists (i in x) i == 0;\nfinal forall (i in 1..=0) i == 0;\n\
+             final forall (i in 0..=99) i == 0;\nfinal forall (i in 0..=x) i == 0;",
+            "process p { int r; r = forall (i in 0..=1) i; }",
+        ],
+    );
+}
+
+#[test]
+fn a_macro_that_stands_for_too_much() {
+    let mut text = "macro m0() { skip; }\n".to_string();
+    for level in 1..30 {
+        let below = level - 1;
+        text += &format!("macro m{level}() {{ m{below}(); m{below}(); }}\n");
+    }
+    let source = Source::new("test.fen", text + "process p { m29(); }");
+    let messages = render(&source, &errors(&source), false);
+    assert!(
+        messages.contains("stand for too much text"),
+        "{}",
+        &messages[..messages.len().min(2000)]
+    );
+}
+
+#[test]
 fn items() {
     check(
         "items",

@@ -204,6 +204,47 @@ fn two_fences_in_algorithms() {
     });
 }
 
+/// Macros, with fences in their bodies and around their calls: everything is called twice, in one
+/// process or in two, in a row and with something between.
+fn macros() -> Vec<Case> {
+    let texts = [
+        "shared bool x, y;
+        macro put(a, b, r) { store a = true; load r = b; }
+        process p { bool r; put(x, y, r); }
+        process q { bool r; put(y, x, r); }
+        final p.r || q.r;",
+        "shared int[0..=2] x, y;
+        macro both(v) { store x = v; store y = v; }
+        process p { both(1); both(2); }
+        process q { int[0..=2] r, s; load r = y; load s = x; }
+        final q.r <= q.s;",
+        "shared bool l; shared int[0..=2] n;
+        macro take(r) { do swap r = l, true; while (r); }
+        macro give() { store l = false; }
+        macro count(r) { take(r); load r = n; store n = r + 1; give(); }
+        process p { int[0..=2] r; count(r); if (r < 1) { count(r); } else give(); }
+        process q { int[0..=2] r; while (r < 1) count(r); }
+        final n >= 1 && p.r <= n;",
+        "shared bool x[2]; 
+        macro nothing() { }
+        macro flag(i) { store x[i] = true; }
+        process p[i in 0..=1] { bool r; int[0..=1] k; repeat (1) flag(i); nothing();
+            for (k in 0..=0) { load r = x[1 - i]; } nothing(); }
+        final p[0].r || p[1].r;",
+    ];
+    let sources = texts.iter().enumerate();
+    let sources = sources.map(|(at, text)| Source::new(format!("macros {at}"), *text));
+    sources.map(Case::new).collect()
+}
+
+#[test]
+fn fences_in_macros() {
+    check(macros(), 60, |_, case| case.check_single(&BUFFERED));
+    check(macros(), 100, |seed, case| {
+        case.check_pairs(seed, 40, &BUFFERED)
+    });
+}
+
 #[test]
 fn one_fence_in_random_programs() {
     let cases = random_programs(0..80);
@@ -222,6 +263,7 @@ fn two_fences_in_random_programs() {
 fn every_point_is_found_by_its_name() {
     let mut cases = random_programs(0..200);
     cases.extend(algorithms(&["litmus", "lock", "mutex", "paper", "queue"]));
+    cases.extend(macros());
     for case in cases {
         for index in 0..case.whole.points.len() {
             let point = PointId(index as u32);

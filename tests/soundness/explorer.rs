@@ -59,8 +59,12 @@ fn tests_of(ast: &Ast) -> HashMap<u32, u32> {
                 test(condition);
                 walk(body, out);
             }
+            StmtKind::For { body, .. } | StmtKind::Repeat { body, .. } => walk(body, out),
             StmtKind::Either(branches) => branches.iter().for_each(|b| block(b, out)),
-            StmtKind::Nofence(b) | StmtKind::Atomic(b) | StmtKind::Block(b) => block(b, out),
+            StmtKind::Nofence(b)
+            | StmtKind::Atomic(b)
+            | StmtKind::Block(b)
+            | StmtKind::Expanded(b) => block(b, out),
             _ => {}
         }
     }
@@ -102,7 +106,9 @@ fn observe(program: &Program, tests: &HashMap<u32, u32>, state: &Snapshot) -> Ob
     let processes = program.processes.iter().zip(&state.configs);
     let processes = processes.map(|(process, config)| {
         let names = process.locals.iter().map(|local| local.name.clone());
-        let locals = names.zip(config.locals.iter().copied()).collect();
+        let locals = names.zip(config.locals.iter().copied());
+        let named = |(name, _): &(String, i64)| !name.starts_with('%');
+        let locals = locals.filter(named).collect();
         let At::Loc(at) = config.at else {
             panic!("failed states are not observed");
         };

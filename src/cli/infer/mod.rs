@@ -20,6 +20,7 @@ use crate::infer::{
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::{Program, Side};
 use crate::record::Mode;
+use crate::report::growing;
 use crate::report::infer::{InferReport, Request};
 use crate::report::target::Target;
 use crate::source::Source;
@@ -89,6 +90,7 @@ fn one(
     let costs = costs(args, &source, &program)?;
     let mut exit = Exit::Fine;
     answers.next_program();
+    answers.warn(&source, growing(&program));
     let mut failures = Vec::new();
     for model in models(args) {
         let verify = VerifyOptions {

@@ -126,6 +126,14 @@ pub fn piece<A>(
             })
         }
         Expr::Unary(UnaryOp::NegateInteger, _) => Err(Refused::unbounded()),
+        Expr::Unary(UnaryOp::Complement, operand) => {
+            let operand = piece(operand, leaf)?;
+            Ok(Piece {
+                text: format!("(~{})", operand.text),
+                values: Interval::unary(UnaryOp::Complement, operand.values),
+                ..operand
+            })
+        }
         Expr::Unary(UnaryOp::Convert(_), _) => Err(Refused::machine()),
         Expr::Binary(op, left, right) => joined(*op, piece(left, leaf)?, piece(right, leaf)?),
         Expr::Conditional(condition, then, otherwise) => {
@@ -191,6 +199,17 @@ fn joined(op: BinaryOp, left: Piece, right: Piece) -> Result<Piece, Refused> {
         BinaryOp::GreaterEqual => Ok(truth(">=")),
         BinaryOp::Equal => Ok(truth("==")),
         BinaryOp::NotEqual => Ok(truth("!=")),
+        BinaryOp::BitAnd => number("&"),
+        BinaryOp::BitOr => number("|"),
+        BinaryOp::BitXor => number("^"),
+        BinaryOp::Shl | BinaryOp::Shr => {
+            let shifted = number(if op == BinaryOp::Shl { "<<" } else { ">>" })?;
+            let possible = format!("({b} >= 0 && {b} < 32)");
+            Ok(Piece {
+                defined: both(shifted.defined, Some(possible)),
+                ..shifted
+            })
+        }
         BinaryOp::And => Ok(lazily("==", "&&")),
         BinaryOp::Or => Ok(lazily("!=", "||")),
         BinaryOp::AddIntegers | BinaryOp::SubIntegers => Err(Refused::unbounded()),

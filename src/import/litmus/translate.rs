@@ -322,6 +322,7 @@ impl Native<'_> {
         let place = self.place(location, span);
         let succeed = build::stmt(
             StmtKind::Cas {
+                old: None,
                 target: build::name(self.local(SUCCESS), span),
                 place: place.clone(),
                 expected: self.register(&accumulator, span),

@@ -242,7 +242,9 @@ fn statement(cursor: &mut Cursor) -> Read<Kind> {
         "fence" => Kind::Fence(Some(FenceKind::Full)),
         "ssfence" => Kind::Fence(Some(FenceKind::StoreStore)),
         "llfence" => Kind::Fence(None),
-        "read" => read(cursor)?,
+        "read" => read(cursor, How::Plain)?,
+        "syncrd" => read(cursor, How::Synchronised)?,
+        "syncwr" => write(cursor, How::Synchronised)?,
         "write" => write(cursor, How::Plain)?,
         "slocked" => {
             cursor.expect("write")?;
@@ -294,7 +296,7 @@ fn statement(cursor: &mut Cursor) -> Read<Kind> {
             cursor.expect("}")?;
             Kind::Block(body)
         }
-        "syncwr" | "syncrd" | "sffence" => {
+        "sffence" => {
             let message = format!("`{}` is not supported", token.text);
             let help = "it belongs to an architecture that SC, TSO and PSO do not describe";
             return Err(hinted(token.span, message, help));
@@ -320,18 +322,22 @@ fn branches(cursor: &mut Cursor) -> Read<Vec<Vec<Statement>>> {
     Ok(branches)
 }
 
-fn read(cursor: &mut Cursor) -> Read<Kind> {
+fn read(cursor: &mut Cursor, how: How) -> Read<Kind> {
     cursor.expect(":")?;
     if cursor.at("$") {
         let register = register(cursor)?;
         cursor.expect(":=")?;
         let from = location(cursor)?;
-        return Ok(Kind::Read { register, from });
+        return Ok(Kind::Read {
+            register,
+            from,
+            how,
+        });
     }
     let from = location(cursor)?;
     cursor.expect("=")?;
     let value = expression(cursor)?;
-    Ok(Kind::Await { from, value })
+    Ok(Kind::Await { from, value, how })
 }
 
 fn write(cursor: &mut Cursor, how: How) -> Read<Kind> {

@@ -102,17 +102,23 @@ impl<'b, 'm> Body<'b, 'm> {
         let kind = match &statement.kind {
             Kind::Nop | Kind::Fence(None) => StmtKind::Skip,
             Kind::Fence(Some(kind)) => StmtKind::Fence(*kind),
-            Kind::Read { register, from } => {
+            Kind::Read {
+                register,
+                from,
+                how,
+            } => {
                 let Some((target, domain)) = self.register(register) else {
                     return skip(span);
                 };
                 return self.at(from, span, |body, known| {
-                    body.read(known, &target, domain, span)
+                    body.read(known, (&target, domain), *how, span)
                 });
             }
-            Kind::Await { from, value } => {
+            Kind::Await { from, value, how } => {
                 let value = self.expr(value);
-                return self.at(from, span, |body, known| body.wait(known, &value, span));
+                return self.at(from, span, |body, known| {
+                    body.wait(known, &value, *how, span)
+                });
             }
             Kind::Write { to, value, how } => {
                 let value = self.expr(value);
@@ -239,23 +245,29 @@ impl<'b, 'm> Body<'b, 'm> {
         build::var(&self.text.scratch, span)
     }
 
-    fn read(&mut self, known: &Known, target: &str, domain: Domain, span: Span) -> Vec<Stmt> {
+    fn read(
+        &mut self,
+        known: &Known,
+        (target, domain): (&str, Domain),
+        how: How,
+        span: Span,
+    ) -> Vec<Stmt> {
         if covers(domain, known.domain) {
-            return vec![build::load(target, known.place.clone(), span)];
+            return vec![load(target, known, how, span)];
         }
         let found = self.scratch(known.domain, span);
         let wait = build::not(build::within(found.clone(), domain));
         vec![
-            self.repeat(known, wait, span),
+            self.repeat(known, wait, how, span),
             build::assign(target, found, span),
         ]
     }
 
-    fn wait(&mut self, known: &Known, value: &Expr, span: Span) -> Vec<Stmt> {
+    fn wait(&mut self, known: &Known, value: &Expr, how: How, span: Span) -> Vec<Stmt> {
         let found = self.scratch(known.domain, span);
         let wait = build::binary(BinaryOp::NotEqual, found, value.clone());
         // A block of one statement, so that no fence can stand inside.
-        let repeat = self.repeat(known, wait, span);
+        let repeat = self.repeat(known, wait, how, span);
         vec![build::stmt(
             StmtKind::Nofence(build::block(vec![repeat], span)),
             span,
@@ -263,8 +275,8 @@ impl<'b, 'm> Body<'b, 'm> {
     }
 
     /// Loads into the scratch local while a condition holds.
-    fn repeat(&self, known: &Known, condition: Expr, span: Span) -> Stmt {
-        let load = build::load(&self.text.scratch, known.place.clone(), span);
+    fn repeat(&self, known: &Known, condition: Expr, how: How, span: Span) -> Stmt {
+        let load = load(&self.text.scratch, known, how, span);
         let kind = StmtKind::DoWhile {
             body: Box::new(load),
             condition: Condition::Expr(condition),
@@ -277,6 +289,13 @@ impl<'b, 'm> Body<'b, 'm> {
         match how {
             How::Plain => stored,
             How::Locked => vec![atomic(stored, span)],
+            How::Synchronised => {
+                self.scratch(known.domain, span);
+                let mut statements = self.guard(value, known.domain, span);
+                let (place, value) = (known.place.clone(), value.clone());
+                statements.push(build::swap(&self.text.scratch, place, value, span));
+                statements
+            }
             How::StoreStore => {
                 let fence = || build::stmt(StmtKind::Fence(FenceKind::StoreStore), span);
                 let mut statements = stored;
@@ -353,7 +372,7 @@ impl<'b, 'm> Body<'b, 'm> {
                 })),
                 assign => out.push(assign),
             },
-            Kind::Read { register, from } => {
+            Kind::Read { register, from, .. } => {
                 let (Some((target, domain)), Some(known)) =
                     (self.register(register), self.only(from))
                 else {
@@ -367,7 +386,7 @@ impl<'b, 'm> Body<'b, 'm> {
                 out.push(build::assume(build::within(found.clone(), domain), span));
                 out.push(build::assign(&target, found, span));
             }
-            Kind::Await { from, value } => {
+            Kind::Await { from, value, .. } => {
                 if let Some(known) = self.only(from) {
                     let value = self.expr(value);
                     out.extend(self.found(&known, &value, span));
@@ -376,7 +395,7 @@ impl<'b, 'm> Body<'b, 'm> {
             Kind::Write {
                 to,
                 value,
-                how: How::Plain,
+                how: How::Plain | How::Synchronised,
             } => {
                 if let Some(known) = self.only(to) {
                     let value = self.expr(value);
@@ -449,6 +468,13 @@ fn collect_starts(statement: &Stmt, out: &mut Vec<u32>) {
 
 fn skip(span: Span) -> Stmt {
     build::stmt(StmtKind::Skip, span)
+}
+
+fn load(target: &str, known: &Known, how: How, span: Span) -> Stmt {
+    match how {
+        How::Synchronised => build::load_from_memory(target, known.place.clone(), span),
+        _ => build::load(target, known.place.clone(), span),
+    }
 }
 
 fn atomic(statements: Vec<Stmt>, span: Span) -> Stmt {

@@ -44,11 +44,13 @@ pub enum Kind {
     Read {
         register: (String, Span),
         from: Location,
+        how: How,
     },
     /// Waits until it reads this value.
     Await {
         from: Location,
         value: Expr,
+        how: How,
     },
     Write {
         to: Location,
@@ -89,6 +91,8 @@ pub enum How {
     Locked,
     /// Behind all stores before it and ahead of all stores after it.
     StoreStore,
+    /// On memory itself, and waiting for pending stores like a read-modify-write.
+    Synchronised,
 }
 
 pub struct Location {

@@ -1,7 +1,7 @@
 //! Automata in the native language.
 
 use super::Together;
-use super::parse::{File, Instruction, Thread, Transition};
+use super::parse::{File, Instruction, Thread, Transition, Word};
 use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::import::names::Names;
@@ -169,6 +169,19 @@ fn property(
     })
 }
 
+/// More ways than this through a locked part are refused.
+const MOST_PATHS: usize = 64;
+
+/// One way from `lock` to `unlock`.
+struct LockedPath<'f> {
+    body: Vec<&'f Transition<'f>>,
+    /// The state behind `unlock`.
+    to: &'f str,
+}
+
+/// Why something is no locked part, and where.
+type Unlocked = (Span, &'static str);
+
 /// A thread, by its states.
 struct Automaton<'f> {
     thread: &'f Thread<'f>,
@@ -177,6 +190,8 @@ struct Automaton<'f> {
     labels: BTreeMap<&'f str, String>,
     leaving: BTreeMap<&'f str, Vec<&'f Transition<'f>>>,
     entering: BTreeMap<&'f str, Vec<&'f Transition<'f>>>,
+    /// The states in which the thread has the lock.
+    inside: BTreeSet<&'f str>,
 }
 
 impl<'f> Automaton<'f> {
@@ -188,6 +203,7 @@ impl<'f> Automaton<'f> {
             labels: BTreeMap::new(),
             leaving: BTreeMap::new(),
             entering: BTreeMap::new(),
+            inside: BTreeSet::new(),
         };
         let states = thread.transitions.iter().flat_map(|t| [t.from, t.to]);
         for state in thread.initial.into_iter().chain(states) {
@@ -202,6 +218,16 @@ impl<'f> Automaton<'f> {
             let entering = automaton.entering.entry(transition.to.text).or_default();
             entering.push(transition);
         }
+        let locks = thread.transitions.iter();
+        let locks = locks.filter(|transition| matches!(transition.instruction, Instruction::Lock));
+        let mut work: Vec<&str> = locks.map(|transition| transition.to.text).collect();
+        while let Some(state) = work.pop() {
+            if automaton.inside.insert(state) {
+                let leaving = automaton.leaving.get(state).into_iter().flatten();
+                let held = leaving.filter(|t| !matches!(t.instruction, Instruction::Unlock));
+                work.extend(held.map(|transition| transition.to.text));
+            }
+        }
         automaton
     }
 
@@ -215,49 +241,79 @@ impl<'f> Automaton<'f> {
             if seen.insert(state) {
                 order.push(state);
                 let leaving = self.leaving.get(state).into_iter().flatten();
-                work.extend(leaving.rev().map(|transition| self.target(transition)));
+                let targets = leaving.map(|transition| self.targets(transition));
+                let targets: Vec<&str> = targets.flatten().collect();
+                work.extend(targets.into_iter().rev());
             }
         }
         order
     }
 
-    /// Where a transition leads: a locked sequence leads behind its end.
-    fn target(&self, transition: &'f Transition<'f>) -> &'f str {
+    /// Where a transition leads: a locked part leads behind its ends.
+    fn targets(&self, transition: &'f Transition<'f>) -> Vec<&'f str> {
         let locked = match transition.instruction {
             Instruction::Lock => self.locked(transition).ok(),
             _ => None,
         };
-        locked.map_or(transition.to.text, |(_, target)| target)
+        match locked {
+            Some(paths) => paths.iter().map(|path| path.to).collect(),
+            None => vec![transition.to.text],
+        }
     }
 
-    /// The straight line from `lock` to `unlock` and the state behind it, or the reason
-    /// why there is none.
-    fn locked(
+    /// The ways from `lock` to `unlock`, or the reason why it is no locked part.
+    fn locked(&self, lock: &'f Transition<'f>) -> Result<Vec<LockedPath<'f>>, Unlocked> {
+        let mut paths = Vec::new();
+        self.walk_locked(lock.to, &mut vec![lock], &mut paths)?;
+        Ok(paths)
+    }
+
+    /// Adds all ways that go on from a state behind some transitions, the first of which is the
+    /// `lock`.
+    fn walk_locked(
         &self,
-        lock: &'f Transition<'f>,
-    ) -> Result<(Vec<&'f Transition<'f>>, &'f str), (Span, &'static str)> {
-        let mut body: Vec<&Transition> = Vec::new();
-        let mut at = lock.to;
-        loop {
-            let initial = self.thread.initial.is_some_and(|word| word.text == at.text);
-            let leaving = self.leaving.get(at.text).map_or(&[][..], Vec::as_slice);
-            let entering = self.entering.get(at.text).map_or(0, Vec::len);
-            if initial || entering != 1 {
-                return Err((at.span, "the locked part can be entered in the middle"));
-            }
-            let [next] = leaving else {
-                return Err((
-                    at.span,
-                    "the locked part is not a straight line to `unlock`",
-                ));
-            };
-            match next.instruction {
-                Instruction::Unlock => return Ok((body, next.to.text)),
-                Instruction::Lock => return Err((next.span, "`lock` inside a locked part")),
-                _ => body.push(next),
-            }
-            at = next.to;
+        at: Word<'f>,
+        so_far: &mut Vec<&'f Transition<'f>>,
+        paths: &mut Vec<LockedPath<'f>>,
+    ) -> Result<(), Unlocked> {
+        let initial = self.thread.initial.is_some_and(|word| word.text == at.text);
+        let mut entering = self.entering.get(at.text).into_iter().flatten();
+        let outside = |entry: &Transition| match entry.instruction {
+            Instruction::Lock => false,
+            _ => !self.inside.contains(entry.from.text),
+        };
+        if initial || entering.any(|entry| outside(entry)) {
+            return Err((at.span, "the locked part can be entered in the middle"));
         }
+        if so_far
+            .iter()
+            .skip(1)
+            .any(|passed| passed.from.text == at.text)
+        {
+            return Err((at.span, "the locked part has a loop"));
+        }
+        let leaving = self.leaving.get(at.text).map_or(&[][..], Vec::as_slice);
+        if leaving.is_empty() {
+            return Err((at.span, "the locked part does not end with `unlock`"));
+        }
+        for next in leaving {
+            match next.instruction {
+                Instruction::Lock => return Err((next.span, "`lock` inside a locked part")),
+                Instruction::Unlock if paths.len() == MOST_PATHS => {
+                    return Err((next.span, "there are too many ways through the locked part"));
+                }
+                Instruction::Unlock => paths.push(LockedPath {
+                    body: so_far[1..].to_vec(),
+                    to: next.to.text,
+                }),
+                _ => {
+                    so_far.push(next);
+                    self.walk_locked(next.to, so_far, paths)?;
+                    so_far.pop();
+                }
+            }
+        }
+        Ok(())
     }
 
     fn statements(
@@ -291,7 +347,7 @@ impl<'f> Automaton<'f> {
                     let block = build::block(vec![labelled], at);
                     statements.push(build::stmt(StmtKind::Nofence(block), at));
                 }
-                ([only], [(statement, to)]) => {
+                ([only], [(statement, Some(to))]) => {
                     let mut labelled = build::labelled(label, only.line, statement.clone());
                     labelled.span = only.line;
                     statements.push(labelled);
@@ -299,11 +355,17 @@ impl<'f> Automaton<'f> {
                         statements.push(build::goto(&self.labels[to], only.to.span));
                     }
                 }
+                ([only], [(statement, None)]) => {
+                    let mut labelled = build::labelled(label, only.line, statement.clone());
+                    labelled.span = only.line;
+                    statements.push(labelled);
+                }
                 ([first, ..], branches) => {
                     let from = first.from.span;
                     let blocks = branches.iter().zip(leaving).map(|((statement, to), t)| {
-                        let jump = build::goto(&self.labels[to], t.to.span);
-                        build::block(vec![statement.clone(), jump], t.line)
+                        let jump = to.map(|to| build::goto(&self.labels[to], t.to.span));
+                        let parts = std::iter::once(statement.clone()).chain(jump);
+                        build::block(parts.collect(), t.line)
                     });
                     let either = build::stmt(StmtKind::Either(blocks.collect()), from);
                     let keyword = Span {
@@ -330,29 +392,43 @@ impl<'f> Automaton<'f> {
         named.map_or(self.thread.name.span, |word| word.span)
     }
 
-    /// A transition's instruction, and the state it leads to.
+    /// A transition's instruction, and the state it leads to, unless it jumps there itself.
     fn transition(
         &self,
         transition: &'f Transition<'f>,
         registers: &BTreeMap<&str, String>,
         named: &BTreeSet<&str>,
-    ) -> Result<(Stmt, &'f str), (Span, String)> {
+    ) -> Result<(Stmt, Option<&'f str>), (Span, String)> {
         let span = transition.span;
-        let to = transition.to.text;
+        let to = Some(transition.to.text);
         match &transition.instruction {
             Instruction::Lock => {
                 let refused = |(span, reason): (Span, &str)| {
                     (span, format!("this cannot be an atomic block: {reason}"))
                 };
-                let (body, to) = self.locked(transition).map_err(refused)?;
-                let inside = std::iter::once(transition.to).chain(body.iter().map(|t| t.to));
-                if let Some(state) = inside.into_iter().find(|w| named.contains(w.text)) {
+                let paths = self.locked(transition).map_err(refused)?;
+                let bodies = paths.iter().flat_map(|path| &path.body);
+                let mut inside = std::iter::once(transition.to).chain(bodies.map(|t| t.to));
+                if let Some(state) = inside.find(|w| named.contains(w.text)) {
                     let message = "a state inside a locked part cannot be forbidden".to_string();
                     return Err((state.span, message));
                 }
-                let body = body.iter().map(|t| self.simple(t, registers));
-                let block = build::block(body.collect(), span);
-                Ok((build::stmt(StmtKind::Atomic(block), span), to))
+                let atomic = |path: &LockedPath| {
+                    let body = path.body.iter().map(|t| self.simple(t, registers));
+                    let block = build::block(body.collect(), span);
+                    build::stmt(StmtKind::Atomic(block), span)
+                };
+                if let [only] = &paths[..] {
+                    return Ok((atomic(only), Some(only.to)));
+                }
+                // One of the ways whose conditions hold; no fence can stand among them.
+                let ways = paths.iter().map(|path| {
+                    let jump = build::goto(&self.labels[path.to], span);
+                    build::block(vec![atomic(path), jump], span)
+                });
+                let either = build::stmt(StmtKind::Either(ways.collect()), span);
+                let block = build::block(vec![either], span);
+                Ok((build::stmt(StmtKind::Nofence(block), span), None))
             }
             Instruction::Unlock => Err((span, "`unlock` without `lock`".to_string())),
             Instruction::Fence => Ok((build::stmt(StmtKind::Fence(FenceKind::Full), span), to)),

@@ -214,6 +214,9 @@ fn operator(word: &str) -> Option<BinaryOp> {
         "+" => BinaryOp::Add,
         "-" => BinaryOp::Sub,
         "*" => BinaryOp::Mul,
+        "&" => BinaryOp::BitAnd,
+        "|" => BinaryOp::BitOr,
+        "^" => BinaryOp::BitXor,
         _ => return None,
     })
 }
@@ -236,12 +239,16 @@ fn expression(words: &mut std::slice::Iter<Word>, at: Span, depth: usize) -> Rea
         return Ok(joined);
     }
     match word.text {
-        "!" => {
+        "!" | "~" => {
             let operand = expression(words, word.span, depth + 1)?;
             let span = word.span.to(operand.span);
-            Ok(build::unary(UnaryOp::Not, operand, span))
+            let op = match word.text {
+                "!" => UnaryOp::Not,
+                _ => UnaryOp::Complement,
+            };
+            Ok(build::unary(op, operand, span))
         }
-        "&" | "|" | "^" | "/" | "%" | "~" => {
+        "/" | "%" => {
             let message = format!("the operator `{}` is not supported", word.text);
             Err(wrong(word.span, message))
         }

@@ -27,11 +27,9 @@ pub fn instead_of(word: &str) -> Option<&'static str> {
         "read" | "read_once" => "`load r = x;` reads a shared variable",
         "write" | "write_once" => "`store x = 1;` writes to a shared variable",
         "for" | "loop" | "repeat" | "forever" => {
-            "loops are `while (c) { … }` and `do { … } while (c);`; count with `i++;`"
+            "loops are `while (c) { … }`, `for (i in 0..=3) { … }` and `repeat (3) { … }`"
         }
-        "await" | "wait" | "wait_until" | "spin" => {
-            "`do { load r = x; } while (!r);` waits for a shared variable"
-        }
+        "await" | "wait" | "wait_until" | "spin" => "`await (x != 0);` waits for a shared variable",
         "return" | "exit" | "halt" => "`stop;` ends the process",
         "choose" | "random" | "nondet" | "any" => "`havoc r in 0..=3;` chooses a value",
         "switch" | "case" => "`if (c) … else if (d) … else …` tells cases apart",

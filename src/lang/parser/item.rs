@@ -14,9 +14,12 @@ impl Parser<'_> {
     pub(super) fn program(&mut self) -> Ast {
         let mut items = Vec::new();
         while !self.at_end() {
-            let parsed = match self.at_enum() {
-                true => self.enumeration(&mut items),
-                false => self.item().map(|item| items.push(item)),
+            let parsed = if self.at_enum() {
+                self.enumeration(&mut items)
+            } else if self.at_macro() {
+                self.pass_macro()
+            } else {
+                self.item().map(|item| items.push(item))
             };
             if let Err(Reported) = parsed {
                 self.skip_to_item();
@@ -197,11 +200,7 @@ impl Parser<'_> {
 
     fn variable(&mut self) -> Parsed<Variable> {
         let name = self.name("a variable")?;
-        let mut len = None;
-        if self.eat("[") {
-            len = Some(self.expression()?);
-            self.expect("]")?;
-        }
+        let len = self.indices()?.map(|(len, _)| len);
         let init = if self.eat("=") {
             Some(self.initialiser()?)
         } else {

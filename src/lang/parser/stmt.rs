@@ -92,6 +92,12 @@ impl Parser<'_> {
 
     fn member(&mut self) -> Parsed<Member> {
         if self.at("bool") || self.at("int") || self.at("integer") {
+            if self.defining {
+                let message = "a macro has no locals of its own";
+                let diagnostic = Diagnostic::error(self.here(), message)
+                    .help("give it a parameter, and call it with a local of the process");
+                return Err(self.error(diagnostic));
+            }
             return self.declaration().map(Member::Locals);
         }
         self.statement().map(Member::Statement)
@@ -106,7 +112,7 @@ impl Parser<'_> {
         })
     }
 
-    fn boxed_statement(&mut self) -> Parsed<Box<Stmt>> {
+    pub(super) fn boxed_statement(&mut self) -> Parsed<Box<Stmt>> {
         self.statement().map(Box::new)
     }
 
@@ -118,6 +124,7 @@ impl Parser<'_> {
             TokenKind::Keyword(word) => word,
             TokenKind::Symbol("{") => return self.block().map(StmtKind::Block),
             TokenKind::Name if is(self.peek(1), ":") => return self.labelled(),
+            TokenKind::Name if is(self.peek(1), "(") => return self.worded(),
             TokenKind::Name => return self.assignment(),
             _ => return Err(self.expected("a statement")),
         };
@@ -157,6 +164,10 @@ impl Parser<'_> {
     }
 
     fn labelled(&mut self) -> Parsed<StmtKind> {
+        if self.defining {
+            let message = "a label cannot stand in a macro: every call would place it again";
+            return Err(self.error(Diagnostic::error(self.here(), message)));
+        }
         let label = self.name("a label")?;
         self.expect(":")?;
         if self.at("}") {
@@ -169,7 +180,10 @@ impl Parser<'_> {
     }
 
     fn assignment(&mut self) -> Parsed<StmtKind> {
-        let target = self.name("a variable")?;
+        let target = self.target("a variable")?;
+        if self.at("[") {
+            return self.cell_assignment(target);
+        }
         if self.eat("=") {
             let value = self.expression()?;
             self.expect(";")?;
@@ -183,14 +197,27 @@ impl Parser<'_> {
         if let Some(help) = instead_of(&target.text) {
             let message = format!("unknown statement '{}'", target.text);
             diagnostic = Diagnostic::error(target.span, message).help(help);
-        } else if self.at("[") {
-            diagnostic = diagnostic.help("array cells are written with `store`");
         } else if let Some(keyword) = nearest_keyword(&target.text, &STATEMENT_KEYWORDS) {
             let message = format!("unknown statement '{}'", target.text);
             diagnostic =
                 Diagnostic::error(target.span, message).help(format!("did you mean `{keyword}`?"));
         }
         Err(self.error(diagnostic))
+    }
+
+    /// `a[i] = e;`
+    fn cell_assignment(&mut self, target: Name) -> Parsed<StmtKind> {
+        self.expect("[")?;
+        let index = self.expression()?;
+        self.expect("]")?;
+        self.expect("=")?;
+        let value = self.expression()?;
+        self.expect(";")?;
+        Ok(StmtKind::AssignCell {
+            target,
+            index,
+            value,
+        })
     }
 
     /// What `++`, `--`, `+=`, `-=` or `*=` does, if one of them comes next.
@@ -251,7 +278,7 @@ impl Parser<'_> {
             }
             "fence" => StmtKind::Fence(FenceKind::Full),
             "havoc" => {
-                let target = self.name("a local")?;
+                let target = self.target("a local")?;
                 let ranged = self.eat("in");
                 let range = if ranged { Some(self.range()?) } else { None };
                 StmtKind::Havoc { target, range }
@@ -268,7 +295,12 @@ impl Parser<'_> {
 
     /// `r = place, …` of a load or an atomic operation.
     fn access(&mut self, keyword: &str) -> Parsed<StmtKind> {
-        let target = self.name("a local")?;
+        let target = self.target("a local")?;
+        let both = keyword == "cas" && self.eat(",");
+        let old = match both {
+            true => Some(self.target("a local")?),
+            false => None,
+        };
         self.expect("=")?;
         let place = self.place()?;
         if keyword == "load" {
@@ -292,6 +324,7 @@ impl Parser<'_> {
                 let new = self.expression()?;
                 Ok(StmtKind::Cas {
                     target,
+                    old,
                     place,
                     expected: value,
                     new,
@@ -357,7 +390,7 @@ impl Parser<'_> {
         self.in_parentheses().map(Condition::Expr)
     }
 
-    fn in_parentheses(&mut self) -> Parsed<Expr> {
+    pub(super) fn in_parentheses(&mut self) -> Parsed<Expr> {
         self.expect("(")?;
         let inner = self.expression()?;
         self.closing_parenthesis()?;
@@ -365,14 +398,8 @@ impl Parser<'_> {
     }
 
     fn place(&mut self) -> Parsed<Place> {
-        let name: Name = self.name("a shared variable")?;
-        let mut index = None;
-        if self.eat("[") {
-            index = Some(Box::new(self.expression()?));
-            self.expect("]")?;
-        }
-        let span = self.since(name.span);
-        Ok(Place { name, index, span })
+        let name = self.name("a shared variable")?;
+        self.place_named(name)
     }
 }
 

@@ -29,6 +29,7 @@ fn show(expr: &Expr) -> String {
         ExprKind::Unary { op, operand } => match op {
             UnaryOp::Not => format!("!{}", show(operand)),
             UnaryOp::Negate => format!("-{}", show(operand)),
+            UnaryOp::Complement => format!("~{}", show(operand)),
             UnaryOp::NegateInteger | UnaryOp::Convert(_) => {
                 unreachable!("the language has no such operator")
             }
@@ -48,6 +49,11 @@ fn show(expr: &Expr) -> String {
                 BinaryOp::NotEqual => "!=",
                 BinaryOp::And => "&&",
                 BinaryOp::Or => "||",
+                BinaryOp::BitAnd => "&",
+                BinaryOp::BitOr => "|",
+                BinaryOp::BitXor => "^",
+                BinaryOp::Shl => "<<",
+                BinaryOp::Shr => ">>",
                 BinaryOp::AddIntegers | BinaryOp::SubIntegers | BinaryOp::Machine(..) => {
                     unreachable!("the language has no such operator")
                 }
@@ -60,6 +66,10 @@ fn show(expr: &Expr) -> String {
             otherwise,
         } => format!("({}?{}:{})", show(condition), show(then), show(otherwise)),
         ExprKind::Cell { name, index } => format!("{}[{}]", name.text, show(index)),
+        ExprKind::Pair { row, column } => format!("{}][{}", show(row), show(column)),
+        ExprKind::Quantified { variable, body, .. } => {
+            format!("<{}: {}>", variable.text, show(body))
+        }
         ExprKind::At { process, label } => format!("<{} at {}>", show_process(process), label.text),
         ExprKind::Local { process, local } => {
             format!("<{}.{}>", show_process(process), local.text)
@@ -91,6 +101,60 @@ fn precedence() {
     check("p.r == p[i].r + x[p.r]", "(<p.r>==(<p[i].r>+x[<p.r>]))");
     check("-2147483648 < 2147483647", "(-2147483648<2147483647)");
     check("true != false", "(true!=false)");
+    check("a | b ^ c & d << 1 + 2", "(a|(b^(c&(d<<(1+2)))))");
+    check("(a & b) == c && ~a >> 1 < b", "(((a&b)==c)&&((~a>>1)<b))");
+    check("a & (b == c) | d", "((a&(b==c))|d)");
+    check("x[1][2 + 3] == 0", "(x[1][(2+3)]==0)");
+    check("a && forall (i in p) b || c", "(a&&<i: (b||c)>)");
+    check("(exists (i in 0..=1) b) || c", "(<i: b>||c)");
+}
+
+/// What is printed is parsed as what it was.
+#[test]
+fn printed_expressions_are_the_same() {
+    let texts = [
+        "(a == b) & c | (d < e)",
+        "(a | b) & c ^ ~(a + 1)",
+        "a << (b << 1) >> 2",
+        "(forall (i in p) a) && (exists (j in 0..=1) x[i][j] == 0)",
+        "a ? forall (i in p) b : c",
+    ];
+    for text in texts {
+        let expected = shape(text);
+        let ast = parse(&Source::new("t", format!("forbid {text};"))).expect("parses");
+        let printed = crate::lang::unparse(&ast, &[]);
+        let again = printed.trim().trim_start_matches("forbid ");
+        assert_eq!(shape(again.trim_end_matches(';')), expected, "{printed}");
+    }
+}
+
+/// What is printed of a program is the same program.
+#[test]
+fn printed_statements_are_the_same() {
+    let text = "shared int g[2][3], x;
+        macro m(a, r) { load r = a; r = r + 1; }
+        process p {
+            int r, ok, a[2];
+            for (r in 0..=2) { m(g[0][r], ok); }
+            repeat (3) a[1] = a[0];
+            await (x == r);
+            cas ok, r = x, r, 1;
+            L: for (r in 0..=1) skip;
+        }";
+    let ast = parse(&Source::new("t", text)).expect("parses");
+    let printed = crate::lang::unparse(&ast, &[]);
+    let again = parse(&Source::new("t", printed.clone())).expect("parses");
+    assert_eq!(crate::lang::unparse(&again, &[]), printed);
+    for part in [
+        "for (r in 0..=2)",
+        "load ok = g[0][r];",
+        "ok = ok + 1;",
+        "repeat (3) a[1] = a[0];",
+        "await (x == r);",
+        "cas ok, r = x, r, 1;",
+    ] {
+        assert!(printed.contains(part), "{part}\n{printed}");
+    }
 }
 
 #[test]

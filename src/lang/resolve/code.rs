@@ -3,7 +3,10 @@
 use super::constant::fold;
 use super::{Checker, LocalVariable, MOST_CHOICES, Scope, Template};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Block, Condition, Expr, Member, Name, Range, Stmt, StmtKind};
+use crate::lang::ast::{
+    Block, Condition, Expr, ExprKind, Member, Name, Place, Range, Stmt, StmtKind,
+};
+use crate::lang::unparse;
 use crate::program::{Domain, Value};
 use crate::source::Span;
 
@@ -82,11 +85,19 @@ impl Checker<'_> {
             }
             StmtKind::Cas {
                 target,
+                old,
                 place,
                 expected,
                 new,
             } => {
                 self.check_target(target, code, "cas");
+                if let Some(old) = old {
+                    self.check_target(old, code, "cas");
+                    if old.text == target.text {
+                        let message = "one local cannot take both results of `cas`";
+                        self.diagnostics.push(Diagnostic::error(old.span, message));
+                    }
+                }
                 self.check_place(place, code, flow, false);
                 self.check_expr(expected, scope);
                 self.check_expr(new, scope);
@@ -109,6 +120,15 @@ impl Checker<'_> {
                 self.check_target(target, code, "");
                 self.check_expr(value, scope);
             }
+            StmtKind::AssignCell {
+                target,
+                index,
+                value,
+            } => {
+                self.check_cell_target(target, index, code);
+                self.check_expr(value, scope);
+            }
+            StmtKind::Await(condition) => self.check_await(condition, code, flow),
             StmtKind::Havoc { target, range } => {
                 if self.check_target(target, code, "havoc") {
                     self.check_havoc(target, range.as_ref(), code, flow);
@@ -138,6 +158,26 @@ impl Checker<'_> {
                 let in_loop = true;
                 self.check_statement(body, code, Flow { in_loop, ..flow });
                 self.check_condition(condition, code, flow);
+            }
+            StmtKind::For {
+                variable,
+                range,
+                body,
+                ..
+            } => {
+                self.check_target(variable, code, "for");
+                self.check_expr(&range.low, scope);
+                self.check_expr(&range.high, scope);
+                let in_loop = true;
+                self.check_statement(body, code, Flow { in_loop, ..flow });
+            }
+            StmtKind::Repeat { body, .. } => {
+                let in_loop = true;
+                self.check_statement(body, code, Flow { in_loop, ..flow });
+            }
+            StmtKind::Expanded(block) => {
+                let in_loop = false;
+                self.check_block(block, code, Flow { in_loop, ..flow });
             }
             StmtKind::Either(branches) => {
                 for branch in branches {
@@ -169,6 +209,7 @@ impl Checker<'_> {
             | StmtKind::Swap { .. }
             | StmtKind::Add { .. }
             | StmtKind::Assign { .. }
+            | StmtKind::AssignCell { .. }
             | StmtKind::Havoc { .. }
             | StmtKind::Skip
             | StmtKind::Assume(_)
@@ -181,6 +222,10 @@ impl Checker<'_> {
                 let message = "a block cannot stand in an atomic block".to_string();
                 (message, first_token(statement))
             }
+            StmtKind::Expanded(_) => {
+                let message = "a macro cannot be called in an atomic block".to_string();
+                (message, statement.span)
+            }
             kind => {
                 let message = format!("`{}` cannot stand in an atomic block", keyword(kind));
                 (message, first_token(statement))
@@ -190,6 +235,39 @@ impl Checker<'_> {
             .help("an atomic block is straight-line code without fences; `assume` is allowed");
         self.diagnostics.push(diagnostic);
         true
+    }
+
+    /// Checks `await (condition)`: it reads one place, and otherwise what expressions may read.
+    fn check_await(&mut self, condition: &Expr, code: Code, flow: Flow) {
+        let mut read: Vec<Place> = Vec::new();
+        self.each_name(condition, &mut |checker, leaf| {
+            if checker.shared_leaf(leaf).is_none() {
+                return checker.check_code_leaf(leaf, code.scope);
+            }
+            let span = leaf.span;
+            let (name, index) = match &leaf.kind {
+                ExprKind::Cell { name, index } => (name.text.clone(), Some(index.clone())),
+                ExprKind::Name(name) => (name.clone(), None),
+                _ => return,
+            };
+            let name = Name { text: name, span };
+            read.push(Place { name, index, span });
+        });
+        let Some(first) = read.first() else {
+            let message = "nothing shared is read here, so that nothing can change";
+            let diagnostic = Diagnostic::error(condition.span, message).help(
+                "`await (x != 0);` waits for a shared variable; `assume(c);` for a condition",
+            );
+            return self.diagnostics.push(diagnostic);
+        };
+        self.check_place(first, code, flow, false);
+        if let Some(other) = read.iter().find(|other| !same_place(first, other)) {
+            let message = "`await` reads one place, and this is another one";
+            let diagnostic = Diagnostic::error(other.span, message)
+                .related(first.span, "the first one")
+                .help("a loop can read several: `do { load r = x; load s = y; } while (…);`");
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     /// Checks a condition; gives the instances that can pass it and those that can fail it.
@@ -296,10 +374,19 @@ impl Checker<'_> {
     }
 }
 
+/// Whether two places are written alike.
+fn same_place(one: &Place, two: &Place) -> bool {
+    let text = |place: &Place| place.index.as_ref().map(|index| unparse::expr(index));
+    one.name.text == two.name.text && text(one) == text(two)
+}
+
 /// The word a statement begins with.
 fn keyword(kind: &StmtKind) -> &'static str {
     match kind {
-        StmtKind::Labelled { .. } | StmtKind::Assign { .. } => "",
+        StmtKind::Labelled { .. }
+        | StmtKind::Assign { .. }
+        | StmtKind::AssignCell { .. }
+        | StmtKind::Expanded(_) => "",
         StmtKind::Store { .. } => "store",
         StmtKind::Load { .. } => "load",
         StmtKind::Cas { .. } => "cas",
@@ -317,6 +404,9 @@ fn keyword(kind: &StmtKind) -> &'static str {
         StmtKind::If { .. } => "if",
         StmtKind::While { .. } => "while",
         StmtKind::DoWhile { .. } => "do",
+        StmtKind::For { .. } => "for",
+        StmtKind::Repeat { .. } => "repeat",
+        StmtKind::Await(_) => "await",
         StmtKind::Either(_) => "either",
         StmtKind::Nofence(_) => "nofence",
         StmtKind::Atomic(_) => "atomic",

@@ -52,7 +52,11 @@ pub(super) fn fold(expr: &Expr, lookup: Lookup) -> Option<Result<Value, (Fault, 
             Ok(_) => fold(then, lookup),
             fault => Some(fault),
         },
-        ExprKind::Cell { .. } | ExprKind::At { .. } | ExprKind::Local { .. } => None,
+        ExprKind::Cell { .. }
+        | ExprKind::Pair { .. }
+        | ExprKind::At { .. }
+        | ExprKind::Local { .. }
+        | ExprKind::Quantified { .. } => None,
     }
 }
 
@@ -70,7 +74,9 @@ pub(super) fn mentions(expr: &Expr, name: &str) -> bool {
         } => [condition, then, otherwise]
             .into_iter()
             .any(|part| mentions(part, name)),
-        ExprKind::Cell { index, .. } => mentions(index, name),
+        ExprKind::Cell { name: array, index } => array.text == name || mentions(index, name),
+        ExprKind::Pair { row, column } => mentions(row, name) || mentions(column, name),
+        ExprKind::Quantified { body, .. } => mentions(body, name),
         ExprKind::At { process, .. } | ExprKind::Local { process, .. } => {
             process.index.as_ref().is_some_and(|i| mentions(i, name))
         }

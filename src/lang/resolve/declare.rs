@@ -99,13 +99,25 @@ impl<'a> Checker<'a> {
             span: variable.name.span,
             domain: domain.unwrap_or(Domain::INT),
             len: None,
+            columns: None,
             initial: Vec::new(),
         };
         let mut fine = self.check_initialiser(variable, None);
         if let Some(expr) = &variable.len {
-            let len = self.array_length(expr);
+            let (len, columns) = match &expr.kind {
+                ExprKind::Pair { row, column } => {
+                    let rows = self.array_length(row, LONGEST_ARRAY);
+                    let columns = self.array_length(column, LONGEST_ARRAY / rows.unwrap_or(1));
+                    (
+                        rows.zip(columns).map(|(rows, columns)| rows * columns),
+                        columns,
+                    )
+                }
+                _ => (self.array_length(expr, LONGEST_ARRAY), None),
+            };
             fine &= len.is_some();
             declared.len = Some(len.unwrap_or(u32::MAX));
+            declared.columns = columns;
         }
         if let (true, Some(domain)) = (fine, domain) {
             let cells = declared.len.unwrap_or(1) as usize;
@@ -115,7 +127,8 @@ impl<'a> Checker<'a> {
         declared
     }
 
-    fn array_length(&mut self, expr: &Expr) -> Option<u32> {
+    /// The number of cells of an array, or of its rows or columns.
+    pub(super) fn array_length(&mut self, expr: &Expr, most: u32) -> Option<u32> {
         if !self.check_constant(expr, None) {
             return None;
         }
@@ -123,8 +136,8 @@ impl<'a> Checker<'a> {
         let value = self.accept(value)?;
         let message = match u32::try_from(value) {
             Ok(0) | Err(_) => format!("an array has at least one cell, not {value}"),
-            Ok(len) if len > LONGEST_ARRAY => {
-                format!("an array has at most {LONGEST_ARRAY} cells, not {len}")
+            Ok(len) if len > most => {
+                format!("an array has at most {most} cells here, not {len}")
             }
             Ok(len) => return Some(len),
         };

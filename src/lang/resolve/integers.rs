@@ -38,6 +38,17 @@ impl Checker<'_> {
             return;
         }
         let mut found = Vec::new();
+        for template in &self.templates {
+            let locals = template.instances.first().map(|first| &first.locals);
+            for (first, _) in template.arrays.values() {
+                let local = locals.and_then(|locals| locals.get(*first));
+                if let Some(local) = local.filter(|local| local.domain.is_unbounded()) {
+                    let message = "an array of a process has bounds";
+                    let help = "declare it as `int[low..=high]`, or share it";
+                    found.push(Diagnostic::error(local.span, message).help(help));
+                }
+            }
+        }
         for (index, scope) in self.scopes.iter().enumerate() {
             let mut check = Integers {
                 checker: self,
@@ -100,6 +111,7 @@ impl Integers<'_, '_> {
             }
             StmtKind::Cas {
                 target,
+                old,
                 place,
                 expected,
                 new,
@@ -108,6 +120,12 @@ impl Integers<'_, '_> {
                 if self.is_integer_local(&target.text) {
                     let help = "declare it as `bool`: `cas` says whether it succeeded";
                     self.refuse(target.span, "'cas' gives a truth value", help);
+                }
+                if let Some(old) = old {
+                    match self.is_integer_place(place) {
+                        true => self.takes_integer(old, &place.name),
+                        false => self.takes_bounded(old, &place.name),
+                    }
                 }
                 match self.is_integer_place(place) {
                     true => {
@@ -177,6 +195,30 @@ impl Integers<'_, '_> {
                 self.condition(condition);
                 self.statement(body);
             }
+            StmtKind::AssignCell { index, value, .. } => {
+                self.finite(index, "the index of an array of a process");
+                self.finite(value, "a cell of an array of a process");
+            }
+            StmtKind::Await(condition) => self.truth(condition),
+            StmtKind::For {
+                variable,
+                range,
+                body,
+                ..
+            } => {
+                if self.is_integer_local(&variable.text) {
+                    let help = "declare it as `int`, or write a `while` loop";
+                    self.refuse(variable.span, "what `for` counts with has bounds", help);
+                }
+                self.finite(&range.low, "what `for` counts from");
+                self.finite(&range.high, "what `for` counts to");
+                self.statement(body);
+            }
+            StmtKind::Repeat { count, body, .. } => {
+                self.finite(count, "the number of rounds");
+                self.statement(body);
+            }
+            StmtKind::Expanded(block) => self.block(block),
             StmtKind::Either(branches) => branches.iter().for_each(|branch| self.block(branch)),
             StmtKind::Nofence(block) | StmtKind::Atomic(block) | StmtKind::Block(block) => {
                 self.block(block);
@@ -270,7 +312,7 @@ impl Integers<'_, '_> {
             ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::At { .. } => finite(),
             ExprKind::Name(_) | ExprKind::Cell { .. } | ExprKind::Local { .. } => {
                 if let ExprKind::Cell { index, .. } = &expr.kind {
-                    self.finite(index, "the index of a cell in a property");
+                    self.finite(index, "the index of a cell that is read here");
                 }
                 match self.integer(expr) {
                     Some(name) => vec![Sum::from([(name, 1)])],
@@ -282,8 +324,21 @@ impl Integers<'_, '_> {
                     self.truth(operand);
                     return finite();
                 }
+                if *op != UnaryOp::Negate {
+                    self.finite(operand, "an operand of bits");
+                    return finite();
+                }
                 let sums = self.sums(operand);
                 sums.iter().map(|sum| added(&Sum::new(), sum, -1)).collect()
+            }
+            ExprKind::Pair { row, column } => {
+                self.finite(row, "the row of a cell");
+                self.finite(column, "the column of a cell");
+                finite()
+            }
+            ExprKind::Quantified { body, .. } => {
+                self.truth(body);
+                finite()
             }
             ExprKind::Binary { op, left, right } => self.binary(*op, left, right, expr.span),
             ExprKind::Conditional {
@@ -365,8 +420,11 @@ impl Integers<'_, '_> {
     /// A name for the integer that an expression is, if it is one.
     fn integer(&self, expr: &Expr) -> Option<String> {
         match (&expr.kind, self.scope) {
-            (ExprKind::Name(name), Some(_)) => self.is_integer_local(name).then(|| name.clone()),
-            (ExprKind::Name(name), None) => self.is_integer_shared(name).then(|| name.clone()),
+            // What is shared is read by properties and by `await`.
+            (ExprKind::Name(name), _) => {
+                let integer = self.is_integer_local(name) || self.is_integer_shared(name);
+                integer.then(|| name.clone())
+            }
             (ExprKind::Cell { name, index }, _) => {
                 let integer = self.is_integer_shared(&name.text);
                 integer.then(|| format!("{}[{:?}]", name.text, index.kind))

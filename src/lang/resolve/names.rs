@@ -1,6 +1,6 @@
 //! What a name stands for, and what to say when it stands for nothing that fits.
 
-use super::{Checker, Global, GlobalKind, Scope};
+use super::{Checker, Global, GlobalKind, Local, Scope};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Expr, ExprKind, Name};
 use crate::source::Span;
@@ -119,10 +119,16 @@ impl<'a> Checker<'a> {
         });
     }
 
-    fn check_code_leaf(&mut self, leaf: &Expr, scope: &Scope) {
+    /// Checks a part of an expression of a process that names something.
+    pub(super) fn check_code_leaf(&mut self, leaf: &Expr, scope: &Scope) {
         let (name, indexed) = match &leaf.kind {
             ExprKind::Name(name) => (name, false),
             ExprKind::Cell { name, .. } => (&name.text, true),
+            ExprKind::Quantified { .. } => {
+                let message = "`forall` and `exists` belong to properties";
+                self.diagnostics.push(Diagnostic::error(leaf.span, message));
+                return;
+            }
             ExprKind::At { .. } => {
                 let message = "`at` belongs to properties; a process cannot see where others are";
                 self.diagnostics.push(Diagnostic::error(leaf.span, message));
@@ -137,6 +143,9 @@ impl<'a> Checker<'a> {
             }
         };
         let known = scope.is_parameter(name) || scope.locals.contains_key(name.as_str());
+        if let Some(Local { len: Some(len), .. }) = scope.locals.get(name.as_str()).copied() {
+            return self.check_cell(leaf, len);
+        }
         let kind = self.global(name);
         let message = match kind {
             Some(GlobalKind::Shared(_)) => {
@@ -189,8 +198,15 @@ impl<'a> Checker<'a> {
                 visit(self, expr);
                 self.each_name(index, visit);
             }
-            // The index of a process is checked together with the process.
-            ExprKind::At { .. } | ExprKind::Local { .. } => visit(self, expr),
+            ExprKind::Pair { row, column } => {
+                self.each_name(row, visit);
+                self.each_name(column, visit);
+            }
+            // The index of a process is checked together with the process, and quantifiers are
+            // gone before properties are checked.
+            ExprKind::At { .. } | ExprKind::Local { .. } | ExprKind::Quantified { .. } => {
+                visit(self, expr);
+            }
         }
     }
 }

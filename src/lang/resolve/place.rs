@@ -2,9 +2,9 @@
 
 use super::code::{Code, Flow};
 use super::constant::{fold, mentions};
-use super::{Checker, GlobalKind};
+use super::{Checker, GlobalKind, Local};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Expr, Name, Place};
+use crate::lang::ast::{Expr, ExprKind, Name, Place};
 
 impl Checker<'_> {
     /// Checks that a statement refers to a shared variable, or to a cell of its array.
@@ -15,11 +15,13 @@ impl Checker<'_> {
         }
         let what = match self.global(&name.text) {
             Some(GlobalKind::Shared(variable)) => {
-                let len = self.shared.get(variable).and_then(|shared| shared.len);
-                if self.check_indexing(name, place.index.as_deref(), len)
-                    && let (Some(index), Some(len)) = (&place.index, len)
+                let shape = self.shape(variable);
+                if self.check_indexing(name, place.index.as_deref(), shape)
+                    && let Some(index) = &place.index
                 {
-                    self.check_bounds(name, index, len, code, flow);
+                    for (index, len) in shape.bounds(index) {
+                        self.check_bounds(name, index, len, code, flow);
+                    }
                 }
                 return;
             }
@@ -41,18 +43,36 @@ impl Checker<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Checks that arrays have an index and scalars none.
+    /// The cells of a shared variable.
+    pub(super) fn shape(&self, variable: usize) -> Shape {
+        let shared = self.shared.get(variable);
+        Shape {
+            len: shared.and_then(|shared| shared.len),
+            columns: shared.and_then(|shared| shared.columns),
+        }
+    }
+
+    /// Checks that arrays have an index, those with columns two, and scalars none.
     pub(super) fn check_indexing(
         &mut self,
         name: &Name,
         index: Option<&Expr>,
-        len: Option<u32>,
+        shape: Shape,
     ) -> bool {
-        let diagnostic = match (index, len) {
+        let pair = index.is_some_and(|index| matches!(index.kind, ExprKind::Pair { .. }));
+        let diagnostic = match (index, shape.len) {
             (None, Some(_)) => {
                 let message = format!("'{}' is an array and needs an index", name.text);
-                let help = format!("name one of its cells: `{}[0]`", name.text);
+                let help = match shape.columns {
+                    None => format!("name one of its cells: `{}[0]`", name.text),
+                    Some(_) => format!("name one of its cells: `{}[0][0]`", name.text),
+                };
                 Diagnostic::error(name.span, message).help(help)
+            }
+            (Some(index), Some(_)) if pair != shape.columns.is_some() => {
+                let has = if pair { "one index" } else { "two indices" };
+                let message = format!("the array '{}' has {has}", name.text);
+                Diagnostic::error(index.span, message)
             }
             (Some(index), None) => {
                 let message = format!("'{}' is not an array", name.text);
@@ -85,11 +105,70 @@ impl Checker<'_> {
         }
     }
 
+    /// Checks the use of an array of the process.
+    pub(super) fn check_cell(&mut self, leaf: &Expr, len: u32) {
+        let diagnostic = match &leaf.kind {
+            ExprKind::Cell { name, index } => match (&index.kind, fold(index, &|_| None)) {
+                (ExprKind::Pair { .. }, _) => {
+                    let message = format!("the array '{}' has one index", name.text);
+                    Diagnostic::error(index.span, message)
+                }
+                (_, Some(Ok(value))) if !in_bounds(value, len) => {
+                    out_of_bounds(name, index, value, len, "")
+                }
+                _ => return,
+            },
+            ExprKind::Name(name) => {
+                let message = format!("'{name}' is an array and needs an index");
+                let help = format!("name one of its cells: `{name}[0]`");
+                Diagnostic::error(leaf.span, message).help(help)
+            }
+            _ => return,
+        };
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Checks `a[index] = …;`.
+    pub(super) fn check_cell_target(&mut self, target: &Name, index: &Expr, code: Code) {
+        let name = &target.text;
+        match code.scope.locals.get(name.as_str()) {
+            Some(Local { len: Some(_), .. }) => {
+                let kind = ExprKind::Cell {
+                    name: target.clone(),
+                    index: Box::new(index.clone()),
+                };
+                let span = target.span;
+                self.check_expr(&Expr { kind, span }, code.scope);
+            }
+            Some(_) => {
+                let message = format!("'{name}' is not an array");
+                let help = format!("write `{name}` without an index");
+                let diagnostic = Diagnostic::error(index.span, message).help(help);
+                self.diagnostics.push(diagnostic);
+            }
+            None => {
+                let message = format!("'{name}' is not an array of this process");
+                let mut diagnostic = Diagnostic::error(target.span, message);
+                if let Some(GlobalKind::Shared(_)) = self.global(name) {
+                    let help = "cells of a shared array are written with `store`";
+                    diagnostic = diagnostic.help(help);
+                }
+                self.diagnostics.push(diagnostic);
+            }
+        }
+    }
+
     /// Checks that what a statement assigns to is a local.
     pub(super) fn check_target(&mut self, target: &Name, code: Code, keyword: &str) -> bool {
         let name = &target.text;
-        if code.scope.locals.contains_key(name.as_str()) {
-            return true;
+        if let Some(local) = code.scope.locals.get(name.as_str()) {
+            if local.len.is_some() {
+                let message = format!("'{name}' is an array; only its cells are assigned");
+                let help = format!("use a local, and then `{name}[0] = …;`");
+                let diagnostic = Diagnostic::error(target.span, message).help(help);
+                self.diagnostics.push(diagnostic);
+            }
+            return local.len.is_none();
         }
         let diagnostic = match self.global(name) {
             _ if code.scope.is_parameter(name) => {
@@ -130,6 +209,26 @@ impl Code<'_, '_> {
                 format!(" (in {}[{value}])", self.template.name)
             }
             _ => String::new(),
+        }
+    }
+}
+
+/// How many cells something shared has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    len: Option<u32>,
+    columns: Option<u32>,
+}
+
+impl Shape {
+    /// The parts of an index that fits, each with the number of values that it may have.
+    pub(super) fn bounds(self, index: &Expr) -> Vec<(&Expr, u32)> {
+        match (&index.kind, self.len, self.columns) {
+            (ExprKind::Pair { row, column }, Some(len), Some(columns)) => {
+                vec![(&**row, len / columns.max(1)), (&**column, columns)]
+            }
+            (_, Some(len), _) => vec![(index, len)],
+            _ => Vec::new(),
         }
     }
 }

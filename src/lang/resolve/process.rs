@@ -2,17 +2,18 @@
 
 use super::code::Code;
 use super::constant::{Lookup, Problems, domain, initial, range};
+use super::hidden::{Purpose, needed};
 use super::{
-    Checker, Instance, Local, LocalVariable, MOST_CHOICES, MOST_INSTANCES, MOST_LOCALS,
-    MOST_PROCESSES, Scope, Template,
+    Checker, Instance, LONGEST_LOCAL_ARRAY, Local, LocalVariable, MOST_CHOICES, MOST_INSTANCES,
+    MOST_LOCALS, MOST_PROCESSES, Scope, Template,
 };
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
-    Ast, Block, Declaration, Expr, Init, Item, Member, Name, Process, Stmt, StmtKind, Type,
-    Variable,
+    Ast, Block, Declaration, Expr, ExprKind, Init, Item, Member, Name, Predicate, Process, Stmt,
+    StmtKind, Type, Variable,
 };
 use crate::program::{Domain, Initial, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 impl<'a> Checker<'a> {
     pub(super) fn declare_processes(&mut self, ast: &'a Ast) {
@@ -33,6 +34,8 @@ impl<'a> Checker<'a> {
                 name: process.name.text.clone(),
                 parameter: scope.parameter().map(str::to_string),
                 labels: Vec::new(),
+                arrays: HashMap::new(),
+                chooses: false,
                 instances: Vec::new(),
             };
             let before = processes;
@@ -56,14 +59,35 @@ impl<'a> Checker<'a> {
             members.collect(&process.body);
             self.declare_labels(&members, &mut scope, &mut template);
             self.declare_locals(&members, &mut scope, &mut template);
-            if template.instances.iter().any(|i| starts(i) > MOST_CHOICES) {
-                let message = format!("process '{}' can start in too many ways", template.name);
-                let help = format!("the `*` initialisers may leave at most {MOST_CHOICES} choices");
-                let diagnostic = Diagnostic::error(process.name.span, message).help(help);
-                self.diagnostics.push(diagnostic);
-            }
+            self.declare_hidden(&members.hidden, &scope, &mut template);
+            self.check_starts(ast, process, &mut template);
             self.scopes.push(scope);
             self.templates.push(template);
+        }
+    }
+
+    /// Decides whether a process chooses its first values when it starts or in steps of its own.
+    /// The latter is not seen by properties only if they do not name the locals.
+    fn check_starts(&mut self, ast: &Ast, process: &Process, template: &mut Template) {
+        let ways = |named: &dyn Fn(&LocalVariable) -> bool| {
+            let most = template
+                .instances
+                .iter()
+                .map(|instance| starts(instance, named));
+            most.max().unwrap_or(0)
+        };
+        template.chooses = ways(&|_| true) > MOST_CHOICES;
+        let named = named_locals(ast);
+        let seen = ways(&|local| named.contains(&local.name));
+        let single = |local: &LocalVariable| {
+            local.initial == Initial::Any && local.domain.size() > MOST_CHOICES
+        };
+        let mut locals = template.instances.iter().flat_map(|i| &i.locals);
+        if seen > MOST_CHOICES || template.chooses && seen > 1 || locals.any(single) {
+            let message = format!("process '{}' can start in too many ways", template.name);
+            let help = format!("the `*` initialisers may leave at most {MOST_CHOICES} choices");
+            let diagnostic = Diagnostic::error(process.name.span, message).help(help);
+            self.diagnostics.push(diagnostic);
         }
     }
 
@@ -120,6 +144,8 @@ impl<'a> Checker<'a> {
             for variable in &declaration.variables {
                 let name = &variable.name;
                 let clash = self.clash(variable, scope);
+                let len = variable.len.as_ref();
+                let len = len.map(|len| self.local_array_length(len).unwrap_or(1));
                 if let Some(diagnostic) = clash {
                     self.diagnostics.push(diagnostic);
                 } else {
@@ -127,11 +153,15 @@ impl<'a> Checker<'a> {
                         index,
                         span: name.span,
                         ranged: declaration.ty != Type::Int,
+                        len,
                     };
                     scope.locals.insert(&name.text, local);
+                    let array = len.map(|len| (name.text.clone(), (index, len)));
+                    to.arrays.extend(array);
                 }
-                index += 1;
-                if index == MOST_LOCALS + 1 {
+                let before = index;
+                index += len.unwrap_or(1) as usize;
+                if before <= MOST_LOCALS && index > MOST_LOCALS {
                     let message = format!("more than {MOST_LOCALS} locals in one process");
                     self.diagnostics.push(Diagnostic::error(name.span, message));
                     to.instances.clear();
@@ -187,17 +217,17 @@ impl<'a> Checker<'a> {
         to: &mut Template,
     ) {
         let name = &variable.name;
-        let mut fine = self.check_initialiser(variable, Some(scope));
-        if let Some(len) = &variable.len {
-            let message = format!("'{}' is a local, and locals cannot be arrays", name.text);
-            let diagnostic = Diagnostic::error(len.span, message);
-            self.diagnostics
-                .push(diagnostic.help("use one local per cell, or a shared array"));
-            fine = false;
-        }
+        let fine = self.check_initialiser(variable, Some(scope));
+        let array = to.arrays.get(&name.text);
+        let array = array
+            .filter(|_| variable.len.is_some())
+            .map(|(_, len)| *len);
+        let cells = array.unwrap_or(1);
         let mut used = Vec::new();
-        if let Some(Init::Value(expr)) = &variable.init {
-            used.push(expr);
+        match &variable.init {
+            Some(Init::Value(expr)) => used.push(expr),
+            Some(Init::Cells(exprs, _)) => used.extend(exprs),
+            Some(Init::Any(_)) | None => {}
         }
         if let Type::Ranged(range) = &declaration.ty {
             used.extend([&range.low, &range.high]);
@@ -205,20 +235,39 @@ impl<'a> Checker<'a> {
         let initials = match domains {
             Some(domains) if fine => self.per_instance(scope, to, &used, |instance, lookup| {
                 let domain = domains.get(instance).copied().unwrap_or(Domain::INT);
-                initial(variable, &declaration.ty, domain, 1, lookup)
+                initial(variable, &declaration.ty, domain, cells as usize, lookup)
             }),
             _ => None,
         };
         for (index, instance) in to.instances.iter_mut().enumerate() {
-            let initial = initials.as_ref().and_then(|all| all.get(index)?.first());
+            let initial = initials.as_ref().and_then(|all| all.get(index));
             let domain = domains.and_then(|all| all.get(index));
-            instance.locals.push(LocalVariable {
-                name: name.text.clone(),
-                span: name.span,
-                domain: domain.copied().unwrap_or(Domain::INT),
-                initial: initial.copied().unwrap_or(Initial::Value(0)),
-            });
+            instance.locals.extend((0..cells).map(|cell| {
+                LocalVariable {
+                    name: match array {
+                        Some(_) => format!("{}[{cell}]", name.text),
+                        None => name.text.clone(),
+                    },
+                    span: name.span,
+                    domain: domain.copied().unwrap_or(Domain::INT),
+                    initial: initial
+                        .and_then(|all| all.get(cell as usize))
+                        .copied()
+                        .unwrap_or(Initial::Value(0)),
+                }
+            }));
         }
+    }
+
+    fn local_array_length(&mut self, len: &Expr) -> Option<u32> {
+        if let ExprKind::Pair { .. } = len.kind {
+            let message = "an array of a process has one index";
+            let diagnostic = Diagnostic::error(len.span, message);
+            self.diagnostics
+                .push(diagnostic.help("only shared arrays have rows and columns"));
+            return None;
+        }
+        self.array_length(len, LONGEST_LOCAL_ARRAY)
     }
 
     /// Evaluates something in every instance, up to the first where it is wrong; the
@@ -255,6 +304,7 @@ impl<'a> Checker<'a> {
 struct Members<'a> {
     declarations: Vec<&'a Declaration>,
     labels: Vec<&'a Name>,
+    hidden: Vec<Purpose<'a>>,
 }
 
 impl<'a> Members<'a> {
@@ -268,6 +318,7 @@ impl<'a> Members<'a> {
     }
 
     fn collect_from(&mut self, statement: &'a Stmt) {
+        self.hidden.extend(needed(statement));
         match &statement.kind {
             StmtKind::Labelled { label, statement } => {
                 self.labels.push(label);
@@ -281,27 +332,47 @@ impl<'a> Members<'a> {
                     self.collect_from(otherwise);
                 }
             }
-            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => {
-                self.collect_from(body);
-            }
+            StmtKind::While { body, .. }
+            | StmtKind::DoWhile { body, .. }
+            | StmtKind::For { body, .. }
+            | StmtKind::Repeat { body, .. } => self.collect_from(body),
             StmtKind::Either(branches) => {
                 for branch in branches {
                     self.collect(branch);
                 }
             }
-            StmtKind::Nofence(block) | StmtKind::Atomic(block) | StmtKind::Block(block) => {
-                self.collect(block);
-            }
+            StmtKind::Expanded(block)
+            | StmtKind::Nofence(block)
+            | StmtKind::Atomic(block)
+            | StmtKind::Block(block) => self.collect(block),
             _ => {}
         }
     }
 }
 
-/// The number of ways in which the locals of a process can be initialised.
-fn starts(instance: &Instance) -> u64 {
+/// The number of ways in which some locals of a process can be initialised.
+fn starts(instance: &Instance, counts: &dyn Fn(&LocalVariable) -> bool) -> u64 {
     let free = instance.locals.iter();
-    let free = free.filter(|l| l.initial == Initial::Any && !l.domain.is_unbounded());
+    let counted = |l: &&LocalVariable| l.initial == Initial::Any && !l.domain.is_unbounded();
+    let free = free.filter(counted).filter(|local| counts(local));
     free.fold(1, |ways: u64, local| {
         ways.saturating_mul(local.domain.size())
     })
+}
+
+/// The names of all locals that properties name, of whichever process.
+fn named_locals(ast: &Ast) -> BTreeSet<String> {
+    let mut named = BTreeSet::new();
+    for item in &ast.items {
+        if let Item::Property(property) = item
+            && let Predicate::Expr(predicate) = &property.predicate
+        {
+            predicate.visit(&mut |part| {
+                if let ExprKind::Local { local, .. } = &part.kind {
+                    named.insert(local.text.clone());
+                }
+            });
+        }
+    }
+    named
 }

@@ -25,7 +25,11 @@ impl<'a> Checker<'a> {
             };
             match &property.predicate {
                 Predicate::TwoAt(label) => self.check_mutex(label, &labels),
-                Predicate::Expr(expr) => self.check_predicate(expr),
+                Predicate::Expr(expr) => {
+                    if let Some(expr) = self.unquantified(expr) {
+                        self.check_predicate(&expr);
+                    }
+                }
             }
         }
     }
@@ -92,14 +96,18 @@ impl<'a> Checker<'a> {
         let text = name.text.as_str();
         let message = match self.global(text) {
             Some(GlobalKind::Shared(variable)) => {
-                let len = self.shared.get(variable).and_then(|shared| shared.len);
-                if self.check_indexing(name, index, len)
-                    && let (Some(index), Some(len)) = (index, len)
-                    && let Some(Ok(value)) = fold(index, &|name| self.const_value(name))
-                    && !in_bounds(value, len)
+                let shape = self.shape(variable);
+                if self.check_indexing(name, index, shape)
+                    && let Some(index) = index
                 {
-                    let diagnostic = out_of_bounds(name, index, value, len, "");
-                    self.diagnostics.push(diagnostic);
+                    for (index, len) in shape.bounds(index) {
+                        if let Some(Ok(value)) = fold(index, &|name| self.const_value(name))
+                            && !in_bounds(value, len)
+                        {
+                            let diagnostic = out_of_bounds(name, index, value, len, "");
+                            self.diagnostics.push(diagnostic);
+                        }
+                    }
                 }
                 return;
             }
@@ -181,7 +189,17 @@ impl<'a> Checker<'a> {
         };
         let several = template.instances.len() > 1 && process.index.is_none();
         let first = template.instances.first().and_then(|first| first.parameter);
-        if !scope.locals.contains_key(local.text.as_str()) {
+        let found = scope.locals.get(local.text.as_str());
+        if found.is_some_and(|local| local.len.is_some()) {
+            let message = format!(
+                "'{}' is an array, and properties cannot see its cells",
+                local.text
+            );
+            let help = "assign the cell to a local, and name that";
+            let diagnostic = Diagnostic::error(local.span, message).help(help);
+            return self.diagnostics.push(diagnostic);
+        }
+        if found.is_none() {
             let message = format!(
                 "process '{}' has no local '{}'",
                 process.name.text, local.text
@@ -282,6 +300,10 @@ impl<'a> Checker<'a> {
                 self.check_faults(otherwise);
             }
             ExprKind::Cell { index, .. } => self.check_faults(index),
+            ExprKind::Pair { row, column } => {
+                self.check_faults(row);
+                self.check_faults(column);
+            }
             _ => {}
         }
     }

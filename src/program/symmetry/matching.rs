@@ -247,8 +247,9 @@ fn cannot_fail(predicate: &Expr<Atom>) -> bool {
         Expr::Atom(atom) => !matches!(atom, Atom::Cell { .. }),
         Expr::Unary(op, operand) => *op == UnaryOp::Not && cannot_fail(operand),
         Expr::Binary(op, left, right) => {
-            use BinaryOp::{Add, Div, Mul, Rem, Sub};
-            !matches!(op, Add | Sub | Mul | Div | Rem) && cannot_fail(left) && cannot_fail(right)
+            use BinaryOp::{And, BitAnd, BitOr, BitXor, Or};
+            let total = op.compares() || matches!(op, And | Or | BitAnd | BitOr | BitXor);
+            total && cannot_fail(left) && cannot_fail(right)
         }
         Expr::Conditional(..) => false,
     }

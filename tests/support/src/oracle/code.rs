@@ -1,6 +1,7 @@
 //! Flattens the body of a process into a list of instructions with marks and jumps.
 
-use fencesmith::lang::ast::{Block, Condition, ExprKind, Member, Stmt, StmtKind};
+use fencesmith::lang::ast::{Block, Condition, ExprKind, Member, Name, Stmt, StmtKind};
+use fencesmith::source::Span;
 use std::collections::BTreeSet;
 
 /// One element of the flat code. Only `Step` and `Test` take a step when executed.
@@ -46,16 +47,23 @@ impl Ready {
     }
 }
 
-/// The code of a process body; element 0 is its start, the last element is an `End`.
-pub fn flatten(body: &Block) -> Vec<Code> {
+/// The code of a process body; element 0 is its start, the last element is an `End`. Also how many
+/// locals without a name in the text it uses.
+pub fn flatten(body: &Block) -> (Vec<Code>, usize) {
     let mut flattener = Flattener {
         code: Vec::new(),
         fresh: 0,
+        hidden: 0,
         loops: Vec::new(),
     };
     flattener.block(body);
     flattener.code.push(Code::End);
-    flattener.code
+    (flattener.code, flattener.hidden)
+}
+
+/// How a local without a name is called.
+pub fn hidden_name(number: usize) -> String {
+    format!("%{number}")
 }
 
 /// The element that a jump to `mark` continues with: the first of the run of marks around
@@ -101,29 +109,30 @@ pub fn ready(code: &[Code], start: usize) -> Ready {
     ready
 }
 
-struct Flattener {
+pub(super) struct Flattener {
     code: Vec<Code>,
     fresh: usize,
+    hidden: usize,
     /// Where `continue` and `break` go, innermost loop last.
     loops: Vec<(Mark, Mark)>,
 }
 
 impl Flattener {
-    fn fresh(&mut self) -> Mark {
+    pub(super) fn fresh(&mut self) -> Mark {
         self.fresh += 1;
         Mark::Fresh(self.fresh)
     }
 
-    fn mark(&mut self, mark: &Mark) {
+    pub(super) fn mark(&mut self, mark: &Mark) {
         self.code.push(Code::Mark(mark.clone()));
     }
 
-    fn jump(&mut self, mark: &Mark) {
+    pub(super) fn jump(&mut self, mark: &Mark) {
         self.code.push(Code::Jump(mark.clone()));
     }
 
     /// A test of a literal, as in `while (true)`, is none: it takes no step.
-    fn test(&mut self, statement: &Stmt, condition: &Condition, yes: &Mark, no: &Mark) {
+    pub(super) fn test(&mut self, statement: &Stmt, condition: &Condition, yes: &Mark, no: &Mark) {
         if let Condition::Expr(expr) = condition {
             match expr.kind {
                 ExprKind::Bool(true) => return self.jump(yes),
@@ -140,6 +149,28 @@ impl Flattener {
         });
     }
 
+    /// A local that has no name in the text.
+    pub(super) fn hidden(&mut self) -> Name {
+        self.hidden += 1;
+        Name {
+            text: hidden_name(self.hidden - 1),
+            span: Span::new(0, 0),
+        }
+    }
+
+    /// A step that is part of a statement.
+    pub(super) fn step(&mut self, statement: &Stmt, kind: StmtKind) {
+        let span = statement.span;
+        self.code.push(Code::Step(Stmt { kind, span }));
+    }
+
+    /// Runs the body of a loop in which `again` is where `continue` leads.
+    pub(super) fn round(&mut self, body: &Stmt, again: &Mark, exit: &Mark) {
+        self.loops.push((again.clone(), exit.clone()));
+        self.statement(body);
+        self.loops.pop();
+    }
+
     fn block(&mut self, block: &Block) {
         for member in &block.members {
             if let Member::Statement(statement) = member {
@@ -148,12 +179,22 @@ impl Flattener {
         }
     }
 
-    fn statement(&mut self, statement: &Stmt) {
+    pub(super) fn statement(&mut self, statement: &Stmt) {
         match &statement.kind {
             StmtKind::Labelled { label, statement } => {
                 self.mark(&Mark::Label(label.text.clone()));
                 self.statement(statement);
             }
+            StmtKind::For {
+                variable,
+                range,
+                body,
+                ..
+            } => self.count(statement, variable, range, body),
+            StmtKind::Repeat { count, body, .. } => self.repeat(statement, count, body),
+            StmtKind::Await(condition) => self.wait(statement, condition),
+            StmtKind::Cas { old: Some(_), .. } => self.compare_and_swap(statement),
+            StmtKind::AssignCell { .. } => panic!("the oracle knows no arrays of processes"),
             StmtKind::Store { .. }
             | StmtKind::Load { .. }
             | StmtKind::Cas { .. }
@@ -226,7 +267,9 @@ impl Flattener {
                 }
                 self.mark(&after);
             }
-            StmtKind::Nofence(block) | StmtKind::Block(block) => self.block(block),
+            StmtKind::Nofence(block) | StmtKind::Block(block) | StmtKind::Expanded(block) => {
+                self.block(block);
+            }
         }
     }
 }

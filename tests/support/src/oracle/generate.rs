@@ -58,9 +58,13 @@ enum Kind {
     Store,
     Load,
     Cas,
+    CasOld,
     Swap,
     Add,
     Atomic,
+    Await,
+    For,
+    Repeat,
     Fence,
     HalfFence,
     Chain,
@@ -385,6 +389,24 @@ impl Generator {
                 let condition = self.condition();
                 self.line(context.depth, &format!("}} while ({condition});"));
             }
+            Kind::For | Kind::Repeat => {
+                let head = match kind {
+                    Kind::For => {
+                        let local = self.local();
+                        let (low, high) = (local.low, local.high);
+                        let low = self.random.pick(&[low.to_string(), "1".to_string()]);
+                        format!("for ({} in {low}..={high})", local.name)
+                    }
+                    _ => format!("repeat ({})", self.random.between(0, 2)),
+                };
+                let inner = Context {
+                    in_loop: true,
+                    ..inner
+                };
+                self.line(context.depth, &format!("{label}{head} {{"));
+                self.body(inner);
+                self.line(context.depth, "}");
+            }
             Kind::Either => {
                 let inner = Context {
                     free: false,
@@ -466,6 +488,7 @@ impl Generator {
         if self.options.with_atomics {
             table.extend([
                 (4, Kind::Cas),
+                (2, Kind::CasOld),
                 (3, Kind::Swap),
                 (3, Kind::Add),
                 (3, Kind::Atomic),
@@ -479,7 +502,8 @@ impl Generator {
                     table.extend([(2, Kind::Goto), (2, Kind::Leave)]);
                 }
                 if self.options.with_loops {
-                    table.extend([(4, Kind::While), (4, Kind::Do)]);
+                    table.extend([(4, Kind::While), (4, Kind::Do), (2, Kind::Await)]);
+                    table.extend([(1, Kind::For), (1, Kind::Repeat)]);
                 }
             }
         }
@@ -524,6 +548,25 @@ impl Generator {
                 let (variable, place) = self.place();
                 let (expected, new) = (self.value(&variable), self.value(&variable));
                 format!("cas {target} = {place}, {expected}, {new};")
+            }
+            Kind::CasOld => {
+                let (variable, place) = self.place();
+                let old = self.local_for(&variable);
+                let target = self.other_local(&old);
+                let (expected, new) = (self.value(&variable), self.value(&variable));
+                match target {
+                    Some(target) => format!("cas {target}, {old} = {place}, {expected}, {new};"),
+                    None => format!("cas {old} = {place}, {expected}, {new};"),
+                }
+            }
+            Kind::Await => {
+                let (variable, place) = self.place();
+                let value = self.value(&variable);
+                match self.random.below(4) {
+                    0 => format!("await ({place});"),
+                    1 => format!("await (!{place} || {place} == {value});"),
+                    _ => format!("await ({place} == ({value}));"),
+                }
             }
             Kind::Swap => {
                 let (variable, place) = self.place();

@@ -144,11 +144,8 @@ impl Program {
     fn observe(&self, state: &State) -> Observation {
         let mut memory = BTreeMap::new();
         for (place, value) in self.places.iter().zip(&state.memory) {
-            let name = match place.cell {
-                None => place.variable.clone(),
-                Some(cell) => format!("{}[{cell}]", place.variable),
-            };
-            memory.insert(name, *value);
+            let cell: Vec<String> = place.cell.iter().map(|at| format!("[{at}]")).collect();
+            memory.insert(format!("{}{}", place.variable, cell.concat()), *value);
         }
         let mut processes = Vec::new();
         for (p, instance) in self.instances.iter().enumerate() {
@@ -157,7 +154,9 @@ impl Program {
                 Some((_, value)) => format!("{}[{value}]", instance.template),
             };
             let names = instance.locals.iter().map(|local| local.name.clone());
-            let locals = names.zip(state.processes[p].locals.clone()).collect();
+            let locals = names.zip(state.processes[p].locals.clone());
+            let named = |(name, _): &(String, i64)| !name.starts_with('%');
+            let locals = locals.filter(named).collect();
             let ready = self.ready(state, p);
             let starts = ready.next.iter().map(|&at| match &instance.code[at] {
                 Code::Step(statement) => statement.span.start,
@@ -226,14 +225,22 @@ impl PropertyScope<'_> {
 
 impl Scope for PropertyScope<'_> {
     fn name(&self, name: &str) -> i64 {
-        match self.program.place(name, None) {
+        match self.program.place(name, &[]) {
             Ok(place) => self.state.memory[place],
             Err(Fault) => self.program.consts.name(name),
         }
     }
 
-    fn cell(&self, name: &Name, index: i64) -> Result<i64, Fault> {
-        let place = self.program.place(&name.text, Some(index))?;
+    fn numbers(&self, template: &Name) -> Vec<i64> {
+        let instances = self.program.instances.iter();
+        let instances = instances.filter(|instance| instance.template == template.text);
+        instances
+            .filter_map(|instance| instance.parameter.as_ref().map(|(_, value)| *value))
+            .collect()
+    }
+
+    fn cell(&self, name: &Name, index: &[i64]) -> Result<i64, Fault> {
+        let place = self.program.place(&name.text, index)?;
         Ok(self.state.memory[place])
     }
 

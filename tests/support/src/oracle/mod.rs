@@ -3,6 +3,7 @@
 //! the syntax tree with the tool.
 
 mod code;
+mod compound;
 mod eval;
 pub mod generate;
 pub mod interpreter;

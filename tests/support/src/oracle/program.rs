@@ -1,7 +1,7 @@
 //! The tables of a program: places, processes with their locals and code, properties.
 
-use super::code::{Code, Ready, flatten, ready};
-use super::eval::{Fault, eval};
+use super::code::{Code, Ready, flatten, hidden_name, ready};
+use super::eval::{Fault, eval, indices};
 use super::state::{ProcessState, State};
 use fencesmith::lang::ast::{
     Ast, Block, Declaration, Expr, Init, Item, Member, Process, Property, Range, Stmt, StmtKind,
@@ -19,7 +19,8 @@ pub struct Program {
 /// A shared scalar, or one cell of an array.
 pub struct PlaceInfo {
     pub variable: String,
-    pub cell: Option<i64>,
+    /// Its index, or its indices; none for a scalar.
+    pub cell: Vec<i64>,
     pub range: (i64, i64),
     pub initial: Vec<i64>,
 }
@@ -67,14 +68,18 @@ impl Program {
     pub fn add_places(&mut self, declaration: &Declaration) {
         let range = range_of_type(&declaration.ty, &self.consts);
         for variable in &declaration.variables {
-            let cells = match &variable.len {
-                None => vec![None],
-                Some(len) => (0..constant(len, &self.consts)).map(Some).collect(),
+            let cells: Vec<Vec<i64>> = match &variable.len {
+                None => vec![Vec::new()],
+                Some(len) => {
+                    let lens = indices(len, &self.consts).expect("constant lengths");
+                    let all: Vec<Vec<i64>> = lens.iter().map(|len| (0..*len).collect()).collect();
+                    let all: Vec<&[i64]> = all.iter().map(Vec::as_slice).collect();
+                    combinations(&all)
+                }
             };
-            for cell in cells {
+            for (at, cell) in cells.into_iter().enumerate() {
                 let initial = match &variable.init {
                     Some(Init::Cells(values, _)) => {
-                        let at = cell.expect("cells in an array") as usize;
                         vec![constant(&values[at], &self.consts)]
                     }
                     init => initial_values(init.as_ref(), range, &self.consts),
@@ -99,12 +104,17 @@ impl Program {
                     .collect()
             }
         };
-        let code = flatten(&process.body);
+        let (code, hidden) = flatten(&process.body);
         for parameter in parameters {
             let mut names = self.consts.clone();
             names.extend(parameter.clone());
             let mut locals = Vec::new();
             block_locals(&process.body, &names, &mut locals);
+            locals.extend((0..hidden).map(|number| LocalInfo {
+                name: hidden_name(number),
+                range: (i64::MIN, i64::MAX),
+                initial: vec![0],
+            }));
             self.instances.push(Instance {
                 template: process.name.text.clone(),
                 parameter,
@@ -116,7 +126,7 @@ impl Program {
     }
 
     /// The place that a variable name and a value of its index stand for.
-    pub fn place(&self, variable: &str, cell: Option<i64>) -> Result<usize, Fault> {
+    pub fn place(&self, variable: &str, cell: &[i64]) -> Result<usize, Fault> {
         self.places
             .iter()
             .position(|place| place.variable == variable && place.cell == cell)
@@ -220,17 +230,19 @@ pub fn statement_locals(stmt: &Stmt, names: &BTreeMap<String, i64>, locals: &mut
                 statement_locals(otherwise, names, locals);
             }
         }
-        StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => {
-            statement_locals(body, names, locals);
-        }
+        StmtKind::While { body, .. }
+        | StmtKind::DoWhile { body, .. }
+        | StmtKind::For { body, .. }
+        | StmtKind::Repeat { body, .. } => statement_locals(body, names, locals),
         StmtKind::Either(branches) => {
             for branch in branches {
                 block_locals(branch, names, locals);
             }
         }
-        StmtKind::Nofence(block) | StmtKind::Atomic(block) | StmtKind::Block(block) => {
-            block_locals(block, names, locals);
-        }
+        StmtKind::Nofence(block)
+        | StmtKind::Atomic(block)
+        | StmtKind::Block(block)
+        | StmtKind::Expanded(block) => block_locals(block, names, locals),
         _ => {}
     }
 }

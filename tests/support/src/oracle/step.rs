@@ -1,7 +1,7 @@
 //! What can happen in a state: instructions of the processes, and flushes.
 
 use super::code::{Code, position};
-use super::eval::{Fault, Scope, eval, fit};
+use super::eval::{Fault, Scope, eval, fit, indices};
 use super::interpreter::{Atomics, Model, Setup, Violation};
 use super::program::{Instance, Program};
 use super::state::{Pending, State, is_store};
@@ -210,9 +210,9 @@ impl Machine<'_> {
             StmtKind::Store { place, value } => {
                 let place = self.place(place, state)?;
                 let value = self.eval(value, state)?;
-                let value = in_range(value, self.program.places[place].range)?;
+                let range = self.program.places[place].range;
                 if self.in_atomic || self.setup.model == Model::Sc {
-                    state.memory[place] = value;
+                    state.memory[place] = in_range(value, range)?;
                     return Ok(None);
                 }
                 let process = &mut state.processes[self.p];
@@ -220,9 +220,11 @@ impl Machine<'_> {
                     Model::Pso => process.pending_at(place).count(),
                     _ => process.pending.iter().filter(|i| is_store(**i)).count(),
                 };
+                // Whether the value is one of the place is seen when there is room for it.
                 if used >= self.setup.bound {
                     return Ok(Some(Trouble::WaitsForRoom));
                 }
+                let value = in_range(value, range)?;
                 process.pending.push(Pending::Store { place, value });
                 Ok(None)
             }
@@ -238,15 +240,20 @@ impl Machine<'_> {
             }
             StmtKind::Cas {
                 target,
+                old,
                 place,
                 expected,
                 new,
             } => self.atomically(place, state, |place, state| {
                 let expected = self.eval(expected, state)?;
                 let new = self.eval(new, state)?;
-                let success = state.memory[place] == expected;
+                let found = state.memory[place];
+                let success = found == expected;
                 if success {
                     state.memory[place] = in_range(new, self.program.places[place].range)?;
+                }
+                if let Some(old) = old {
+                    self.set_local(old, found, state)?;
                 }
                 self.set_local(target, success as i64, state)
             }),
@@ -339,11 +346,16 @@ impl Machine<'_> {
     }
 
     fn place(&self, place: &Place, state: &State) -> Result<usize, Fault> {
-        let cell = match &place.index {
-            None => None,
-            Some(index) => Some(self.eval(index, state)?),
+        let scope = ProcessScope {
+            program: self.program,
+            instance: &self.program.instances[self.p],
+            locals: &state.processes[self.p].locals,
         };
-        self.program.place(&place.name.text, cell)
+        let cell = match &place.index {
+            None => Vec::new(),
+            Some(index) => indices(index, &scope)?,
+        };
+        self.program.place(&place.name.text, &cell)
     }
 
     fn local(&self, name: &Name) -> usize {

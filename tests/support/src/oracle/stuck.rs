@@ -88,6 +88,11 @@ fn add_named(expr: &Expr, template: &str, named: &mut BTreeSet<String>) {
             add(otherwise);
         }
         ExprKind::Cell { index, .. } => add(index),
+        ExprKind::Pair { row, column } => {
+            add(row);
+            add(column);
+        }
+        ExprKind::Quantified { body, .. } => add(body),
         ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Local { .. } => {}
     }
 }

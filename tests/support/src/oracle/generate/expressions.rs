@@ -22,6 +22,13 @@ impl Generator {
         }
     }
 
+    /// A local other than this one.
+    pub fn other_local(&mut self, name: &str) -> Option<String> {
+        let locals = self.current().locals.iter();
+        let mut others = locals.filter(|local| local.name != name);
+        others.next().map(|local| local.name.clone())
+    }
+
     pub fn place(&mut self) -> (Variable, String) {
         let shared = self.shared.clone();
         let variable = self.random.pick(&shared);
@@ -53,7 +60,13 @@ impl Generator {
                 format!("-{name}"),
                 format!("{name} * {name} - 1"),
             ]),
-            1..=8 => format!("({name} + {}) % {size}", self.random.between(0, 2)),
+            1..=5 => format!("({name} + {}) % {size}", self.random.between(0, 2)),
+            6 => format!("({name} << {}) % {size}", self.random.between(0, 2)),
+            7 => {
+                let op = self.random.pick(&["&", "|", "^", ">>"]);
+                format!("({name} {op} {}) % {size}", self.random.between(0, 3))
+            }
+            8 => format!("(~{name} & {})", self.random.between(0, 1)),
             9..=14 if !local.unbounded && target.low <= local.low && local.high <= target.high => {
                 name
             }
