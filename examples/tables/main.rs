@@ -5,6 +5,7 @@ mod compare;
 mod complete;
 mod cpu;
 mod growth;
+mod integers;
 mod optimal;
 mod performance;
 mod suite;
@@ -47,6 +48,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if wanted("c") {
         write("c.md", &c::markdown(root)?)?;
+    }
+    if wanted("integers") {
+        write("integers.md", &integers::markdown(root)?)?;
     }
     if wanted("complete") {
         write("complete.md", &complete::markdown(root)?)?;

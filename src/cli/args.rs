@@ -8,7 +8,7 @@ mod formats;
 mod infer;
 
 pub use c::CArgs;
-pub use common::{AnswerFormat, Common, OutputFormat};
+pub use common::{AnswerFormat, Common, Integers, OutputFormat};
 pub use experiment::{CellArgs, Compare, CompareFormat, Report, Sweep, SweepFormat};
 pub use explain::Explain;
 pub use formats::{Convert, Litmus, TargetName};

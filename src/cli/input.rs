@@ -1,12 +1,13 @@
 //! Reading files.
 
 use super::Failure;
-use super::args::{CArgs, Common};
+use super::args::{CArgs, Common, Integers};
 use super::preprocess::preprocess;
 use crate::c::{self, Repair, positions::Preprocessed};
 use crate::import::{self, Format};
 use crate::lang::ast::Ast;
 use crate::lang::resolve::resolve;
+use crate::lang::unbounded;
 use crate::lower::lower;
 use crate::program::Program;
 use crate::source::Source;
@@ -93,6 +94,10 @@ where
     }
     let source = read(path)?;
     let compiled = import::read(format, &source, &common.forbid)
+        .map(|ast| match common.integers {
+            Integers::Bounded => ast,
+            Integers::Unbounded => unbounded(ast),
+        })
         .and_then(|ast| resolve(&ast).map(|symbols| (lower(&ast, &symbols), ast)));
     match compiled {
         Ok((program, ast)) => Ok(Input {

@@ -81,6 +81,15 @@ impl Entry {
         Some(self.answer.stats().as_ref()?.transitions)
     }
 
+    /// How many constants integers without bound were compared with, if there are any.
+    pub fn constants(&self) -> Option<u64> {
+        let thresholds = match &self.answer {
+            Answer::Verify(answer) => &answer.thresholds,
+            Answer::Infer(answer) => &answer.thresholds,
+        };
+        Some(thresholds.as_ref()?.len() as u64)
+    }
+
     /// Fences of the cheapest placement.
     pub fn fences(&self) -> Option<u64> {
         let placement = self.answer.placement()?;

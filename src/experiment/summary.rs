@@ -44,6 +44,9 @@ fn columns(entries: &[Entry], columns: Columns) -> Vec<Column> {
     if infers {
         all.push(("fences", true, |e| number(e.fences())));
     }
+    if entries.iter().any(|entry| entry.constants().is_some()) {
+        all.push(("constants", true, |e| number(e.constants())));
+    }
     all.push(("states", true, |e| number(e.states())));
     if verifies {
         all.push(("transitions", true, |e| number(e.transitions())));

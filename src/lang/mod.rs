@@ -7,7 +7,9 @@ pub mod lexer;
 pub mod parser;
 pub mod resolve;
 mod substitute;
+mod unbounded;
 mod unparse;
 
 pub use insert_fences::insert_fences;
+pub use unbounded::unbounded;
 pub use unparse::unparse;

@@ -16,6 +16,10 @@ pub struct Common<F: ValueEnum + Send + Sync + 'static = OutputFormat> {
     /// be given several times
     #[arg(long, value_name = "THREAD:STATE,…")]
     pub forbid: Vec<Together>,
+    /// What `int` without a range means, in .fen, .rmm (also: Z) and Trencher programs: integers of
+    /// 32 bits, or all integers
+    #[arg(long, value_name = "WHICH", default_value = "bounded")]
+    pub integers: Integers,
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: F,
@@ -46,6 +50,15 @@ pub struct Common<F: ValueEnum + Send + Sync + 'static = OutputFormat> {
     pub quiet: bool,
     #[command(flatten)]
     pub c: CArgs,
+}
+
+/// What `int` without a range means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Integers {
+    /// 32 bits, and leaving them is an error
+    Bounded,
+    /// All integers, as `integer`
+    Unbounded,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,0 +1,149 @@
+//! The programs with integers without bound: what is answered, what that takes, and what others
+//! have published.
+
+use fencesmith::words::grouped;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// Fences per process, predicates and seconds of Abdulla, Atig, Chen, Leonardsson, Rezine 2012
+/// (SAS), table 1, under TSO.
+const PUBLISHED: [(&str, u64, u64, &str); 8] = [
+    ("burns", 1, 1, "0.02"),
+    ("simple-dekker", 1, 1, "0.04"),
+    ("dekker", 1, 1, "0.06"),
+    ("dijkstra", 1, 4, "0.35"),
+    ("bakery", 2, 17, "154"),
+    ("lamport-fast", 2, 4, "2"),
+    ("peterson", 1, 6, "2"),
+    ("ticket", 0, 2, "2"),
+];
+
+/// Fences in all processes of Dan, Meshman, Vechev, Yahav 2015 (SAS), table 1, TSO and PSO, for
+/// programs whose text it does not print.
+const RELATED: [(&str, &str, &str); 9] = [
+    ("sequence", "Abp", "0 / 0"),
+    ("bakery", "Bakery", "4 / 4"),
+    ("dekker", "Dekker", "6 / 4"),
+    ("peterson", "Peterson", "2 / 4"),
+    ("pgsql", "Pgsql", "3 / 1"),
+    ("spsc", "Queue", "1 / 1"),
+    ("szymanski", "Szymanski", "3 / 4"),
+    ("chase-lev", "Chase-Lev", "2 / 4"),
+    ("the", "THE", "4 / 4"),
+];
+
+type Answers = BTreeMap<(String, String), Value>;
+
+fn answers(root: &Path, command: &[&str], models: &str) -> Result<Answers, Box<dyn Error>> {
+    let output = Command::new(root.join("target/release/fencesmith"))
+        .current_dir(root)
+        .args(command)
+        .args(["algorithms/integers", "--model", models])
+        .args(["--format", "json", "--threads", "1", "--timeout", "60"])
+        .output()?;
+    let records: Vec<Value> = serde_json::from_slice(&output.stdout)?;
+    let mut all = Answers::new();
+    for record in records {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let program = text(&record["program"]);
+        let name = program.rsplit('/').next().unwrap_or_default();
+        let name = name.trim_end_matches(".fen").to_string();
+        all.insert((name, text(&record["config"]["model"])), record);
+    }
+    Ok(all)
+}
+
+fn constants(answer: &Value) -> u64 {
+    let count = |name: &str| answer["thresholds"][name].as_array().map_or(0, Vec::len) as u64;
+    count("differences") + count("single")
+}
+
+fn cost(answer: &Value) -> String {
+    match answer["outcome"].as_str() {
+        Some("correct") => "0".to_string(),
+        Some("placed") => answer["placement"]["cost"].to_string(),
+        Some("incorrect-under-sc") => "–".to_string(),
+        _ => "?".to_string(),
+    }
+}
+
+pub fn markdown(root: &Path) -> Result<String, Box<dyn Error>> {
+    let verdicts = answers(root, &["verify"], "sc,tso,pso")?;
+    let joined = answers(root, &["verify", "--join"], "sc,tso,pso")?;
+    let placements = answers(root, &["infer"], "tso,pso")?;
+    let mut out = "# Integers without bound\n\n\
+        Every program of `algorithms/integers`, one thread. No constants or predicates are given: \
+        they are found. *Constants* are those that differences of two integers and single integers \
+        were compared with in the end; *join* says whether one zone for all integers of a state of \
+        the rest (`--join`) is enough for the same verdict.\n\n\
+        ## Verdicts\n\n\
+        | program | model | verdict | k | constants | states | s | join |\n\
+        |---|---|---|--:|--:|--:|--:|---|\n"
+        .to_string();
+    for ((name, model), answer) in &verdicts {
+        let states = grouped(answer["stats"]["states"].as_u64().unwrap_or(0));
+        let seconds = answer["timing"]["total_s"].as_f64().unwrap_or(0.0);
+        let join = &joined[&(name.clone(), model.clone())]["outcome"];
+        writeln!(
+            out,
+            "| {name} | {} | {} | {} | {} | {states} | {seconds:.2} | {} |",
+            model.to_uppercase(),
+            answer["outcome"].as_str().unwrap_or("?"),
+            answer["config"]["k"],
+            constants(answer),
+            if *join == answer["outcome"] { "yes" } else { "no" },
+        )?;
+    }
+    out.push_str(
+        "\n## Fences\n\n\
+        A fence in a template is one fence, which stands in every process: what others call fences \
+        per process. Published: Abdulla, Atig, Chen, Leonardsson, Rezine 2012 (SAS), table 1 (TSO; \
+        fences per process, predicates, seconds on a laptop of 2.27 GHz).\n\n\
+        | program | TSO | s | PSO | s | largest search | constants | published | predicates | s |\n\
+        |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    let mut names: Vec<&String> = placements.keys().map(|(name, _)| name).collect();
+    names.dedup();
+    for name in names {
+        let [tso, pso] = ["tso", "pso"].map(|model| &placements[&(name.clone(), model.into())]);
+        let seconds = |answer: &Value| answer["timing"]["total_s"].as_f64().unwrap_or(0.0);
+        let peak = |answer: &Value| answer["stats"]["peak_states"].as_u64().unwrap_or(0);
+        let published = PUBLISHED.iter().find(|(known, ..)| known == name);
+        let published = published.map_or("| | |".to_string(), |(_, fences, predicates, time)| {
+            format!("| {fences} | {predicates} | {time}")
+        });
+        writeln!(
+            out,
+            "| {name} | {} | {:.2} | {} | {:.2} | {} | {} {published} |",
+            cost(tso),
+            seconds(tso),
+            cost(pso),
+            seconds(pso),
+            grouped(peak(tso).max(peak(pso))),
+            constants(tso).max(constants(pso)),
+        )?;
+    }
+    out.push_str(
+        "\nFull Dekker has two fences here and one there: our text raises its flag in two places, \
+        each of which needs one. Ours is counted by places in the text.\n\n\
+        ## Beside Dan, Meshman, Vechev, Yahav 2015 (SAS), table 1\n\n\
+        Their programs are not printed; these are reconstructions with the same names. They count \
+        fences in all processes that their convex analysis needs; ours are proved optimal or come with \
+        a certificate, so where ours are fewer, the certificate is the answer. A dash: there is no \
+        such program here (Pgsql and Szymanski have no integers that grow).\n\n\
+        | theirs | ours | fences published, TSO / PSO | ours, places in the text |\n|---|---|---|---|\n",
+    );
+    for (name, theirs, published) in RELATED {
+        let cost_of = |model: &str| {
+            let found = placements.get(&(name.to_string(), model.to_string()));
+            found.map_or("–".to_string(), cost)
+        };
+        let (tso, pso) = (cost_of("tso"), cost_of("pso"));
+        writeln!(out, "| {theirs} | {name} | {published} | {tso} / {pso} |")?;
+    }
+    Ok(out)
+}
