@@ -63,7 +63,7 @@ fn counterexamples_are_followed() {
     assert!(last(&marked).contains("\n *  "), "{marked:?}");
     let none = explain(SB, &["--model", "sc"], "find\n");
     assert!(none.stdout.contains("the program is correct"), "{none:?}");
-    let fenced = explain(SB, &["--fence", "2:42,3:42"], "find\n");
+    let fenced = explain(SB, &["--fence", "2:37,3:37"], "find\n");
     assert!(
         fenced.stdout.contains("the program is correct"),
         "{fenced:?}"

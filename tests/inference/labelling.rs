@@ -202,5 +202,5 @@ fn what_is_not_merged_forbids_nothing() {
     let tally = random_programs(&ABSTRACTIONS[3..], compare_merging);
     // Here, `varied` counts the formulas that differ.
     println!("{tally:?}");
-    assert!(tally.formulas > 1500 && tally.fewer > 200, "{tally:?}");
+    assert!(tally.formulas > 1500 && tally.fewer > 100, "{tally:?}");
 }

@@ -353,7 +353,7 @@ fn familiar_words_have_hints() {
         ("smp_mb();", "`fence;`"),
         ("for (;;) { }", "`while (c) { … }`"),
         ("return;", "`stop;`"),
-        ("await (x == 1);", "`do { load r = x; } while (!r);`"),
+        ("wait_until(x == 1);", "`await (x != 0);`"),
         ("stroe x = 1;", "did you mean `store`?"),
     ];
     for (statement, expected) in cases {

@@ -76,19 +76,23 @@ impl<'a> Checker<'a> {
                 .map(|instance| starts(instance, named));
             most.max().unwrap_or(0)
         };
-        template.chooses = ways(&|_| true) > MOST_CHOICES;
+        let many = ways(&|_| true) > MOST_CHOICES;
+        if !many {
+            return;
+        }
         let named = named_locals(ast);
         let seen = ways(&|local| named.contains(&local.name));
         let single = |local: &LocalVariable| {
             local.initial == Initial::Any && local.domain.size() > MOST_CHOICES
         };
         let mut locals = template.instances.iter().flat_map(|i| &i.locals);
-        if seen > MOST_CHOICES || template.chooses && seen > 1 || locals.any(single) {
+        if seen > 1 || locals.any(single) {
             let message = format!("process '{}' can start in too many ways", template.name);
             let help = format!("the `*` initialisers may leave at most {MOST_CHOICES} choices");
             let diagnostic = Diagnostic::error(process.name.span, message).help(help);
             self.diagnostics.push(diagnostic);
         }
+        template.chooses = true;
     }
 
     /// The parameter of each instance, or nothing if the range is wrong.
