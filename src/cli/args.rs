@@ -1,11 +1,13 @@
 //! The arguments of every command.
 
+mod buffers;
 mod c;
 mod common;
 mod experiment;
 mod formats;
 mod infer;
 
+pub use buffers::Buffers;
 pub use c::CArgs;
 pub use common::{AnswerFormat, Common, OutputFormat};
 pub use experiment::{CellArgs, Compare, CompareFormat, Report, Sweep, SweepFormat};
@@ -62,6 +64,8 @@ pub enum Command {
     Compare(Compare),
     /// Make one self-contained page of results
     Report(Report),
+    /// Say how long the store buffers of a program get, and which loops fill them without end
+    Buffers(Buffers),
     /// Say which final states litmus tests allow, one line per test and model
     Litmus(Litmus),
     /// Print a program in another language
@@ -69,7 +73,7 @@ pub enum Command {
     /// Print the reference of the input language
     #[command(long_about = LANGUAGE)]
     Language,
-    /// Print the JSON Schema of what verify and infer print with --format json
+    /// Print the JSON Schema of what verify, infer and buffers print with --format json
     Schema,
     /// Print what a shell needs to complete commands and options
     Completions {
@@ -212,6 +216,7 @@ impl Arguments {
             Command::Infer(infer) => infer.common.color,
             Command::Check(check) => check.common.color,
             Command::Replay(replay) => replay.common.color,
+            Command::Buffers(buffers) => buffers.common.color,
             Command::Litmus(litmus) => litmus.common.color,
             Command::Convert(convert) => convert.common.color,
             Command::Sweep(sweep) => sweep.cells.common.color,

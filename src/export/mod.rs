@@ -2,6 +2,7 @@
 
 pub mod promela;
 pub mod rmm;
+pub mod sequential;
 
 use crate::program::{Edge, Loc, Process};
 use std::collections::HashSet;
