@@ -5,9 +5,9 @@ use super::input::{self, Input};
 use super::streams::print;
 use super::{Exit, Failure};
 use crate::export;
-use crate::export::sequential::{Encoding, Overflow, SequentialOptions};
+use crate::export::c::COptions;
+use crate::export::sequential::{Encoding, Overflow, Sequential, SequentialOptions};
 use crate::import::Format;
-use crate::lang::ast::Ast;
 use crate::lang::resolve::resolve;
 use crate::lang::unparse;
 use crate::memory::Model;
@@ -35,6 +35,7 @@ pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
         TargetName::Rmm => export::rmm::print(&input.program, &input.source).map_err(refused)?,
         TargetName::Direct => sequential(&input, args, Encoding::Direct)?,
         TargetName::Rba => sequential(&input, args, Encoding::Rba)?,
+        TargetName::C => in_c(&input, args)?,
     };
     print(&text)?;
     Ok(Exit::Fine)
@@ -43,31 +44,64 @@ pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
 /// A program for SC with its store buffers as variables, in the native language.
 fn sequential(input: &Input, args: &args::Convert, encoding: Encoding) -> Result<String, Failure> {
     let model = args.model.unwrap_or(Model::Tso);
-    let ast = with_buffers(input, args, model, encoding)?;
-    let from = file_name(&input.source);
-    let overflow = match (model, args.overflow) {
-        (Model::Sc, _) => String::new(),
-        (_, Overflow::Abort) => {
-            "\n// A store without room fails `pending < buffer_bound`.".to_string()
-        }
-        (_, Overflow::Wait) => "\n// A store without room waits for a flush.".to_string(),
-    };
-    let model = model.upper();
-    let head = format!("// {from} under {model}, as a program under SC.{overflow}");
-    Ok(format!("{head}\n\n{}", unparse(&ast, &[])))
+    let Sequential { ast, room, .. } = with_buffers(input, args, model, encoding)?;
+    let lines = head(input, args, model, room.as_deref());
+    let lines: String = lines.iter().map(|line| format!("// {line}\n")).collect();
+    Ok(format!("{lines}\n{}", unparse(&ast, &[])))
 }
 
-/// The syntax tree of such a program.
+/// A program in C: as it is, or with its store buffers as variables.
+fn in_c(input: &Input, args: &args::Convert) -> Result<String, Failure> {
+    let (sequential, lines) = match args.model {
+        None => {
+            let ast = input.ast.clone().ok_or_else(no_tree)?;
+            let line = format!("{}, with C11 atomics.", file_name(&input.source));
+            let (room, flushers) = (None, Vec::new());
+            (
+                Sequential {
+                    ast,
+                    room,
+                    flushers,
+                },
+                vec![line],
+            )
+        }
+        Some(model) => {
+            let sequential = with_buffers(input, args, model, Encoding::Direct)?;
+            let lines = head(input, args, model, sequential.room.as_deref());
+            (sequential, lines)
+        }
+    };
+    let broken = |diagnostics| Failure::Program(input.source.clone(), diagnostics);
+    let symbols = resolve(&sequential.ast).map_err(broken)?;
+    let lines: Vec<String> = lines.iter().map(|line| line.replace("*/", "* /")).collect();
+    let options = COptions {
+        sequential: args.model.is_some(),
+        servants: sequential.flushers,
+        head: format!("/* {} */", lines.join("\n   ")),
+    };
+    export::c::print(&sequential.ast, &symbols, &options).map_err(broken)
+}
+
+/// What the first lines of such a program say.
+fn head(input: &Input, args: &args::Convert, model: Model, room: Option<&str>) -> Vec<String> {
+    let from = file_name(&input.source);
+    let model = model.upper();
+    let overflow = room.map(|room| match args.overflow {
+        Overflow::Abort => format!("A store without room fails `{room}`."),
+        Overflow::Wait => format!("A store waits for `{room}`."),
+    });
+    let first = format!("{from} under {model}, as a program under SC.");
+    [Some(first), overflow].into_iter().flatten().collect()
+}
+
+/// Such a program as a syntax tree.
 fn with_buffers(
     input: &Input,
     args: &args::Convert,
     model: Model,
     encoding: Encoding,
-) -> Result<Ast, Failure> {
-    let no_tree = || Failure::Message {
-        text: "C programs cannot be printed with their buffers as variables".to_string(),
-        help: Some("the other languages can".to_string()),
-    };
+) -> Result<Sequential, Failure> {
     let ast = input.ast.as_ref().ok_or_else(no_tree)?;
     let broken = |diagnostics| Failure::Program(input.source.clone(), diagnostics);
     let symbols = resolve(ast).map_err(broken)?;
@@ -79,7 +113,7 @@ fn with_buffers(
         bound: args.bound as usize,
     };
     let translated = export::sequential::translate(ast, &symbols, &options);
-    match resolve(&translated) {
+    match resolve(&translated.ast) {
         Ok(_) => Ok(translated),
         Err(diagnostics) => Err(Failure::Message {
             text: format!(
@@ -88,6 +122,13 @@ fn with_buffers(
             ),
             help: Some("try a smaller --bound".to_string()),
         }),
+    }
+}
+
+fn no_tree() -> Failure {
+    Failure::Message {
+        text: "C programs cannot be printed in this form".to_string(),
+        help: Some("programs in the other languages can".to_string()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Programs in the languages of other tools.
 
+pub mod c;
 pub mod promela;
 pub mod rmm;
 pub mod sequential;

@@ -9,4 +9,4 @@ pub mod resolve;
 mod unparse;
 
 pub use insert_fences::insert_fences;
-pub use unparse::unparse;
+pub use unparse::{expr as expression_text, unparse};

@@ -70,4 +70,6 @@ pub enum TargetName {
     Direct,
     /// The same with store buffers that never shift
     Rba,
+    /// C with pthreads and assert: with C11 atomics, or with the store buffers of a --model
+    C,
 }

@@ -21,10 +21,9 @@ impl Buffer {
         });
         let queue = self.queue(group, index.clone().filter(|_| !self.is_tso()));
         code.extend(self.next_slot(group, &queue));
-        let room = op(BinaryOp::Less, local(&of.pending), local(&self.bound_name));
         code.push(match self.overflow {
-            Overflow::Abort => stmt(StmtKind::Assert(room), NOWHERE),
-            Overflow::Wait => assume(room, NOWHERE),
+            Overflow::Abort => stmt(StmtKind::Assert(self.room()), NOWHERE),
+            Overflow::Wait => assume(self.room(), NOWHERE),
         });
         let slot = self.slot(&queue, local(&of.pending));
         if self.is_tso() {

@@ -27,7 +27,7 @@ impl Buffer {
             body: Box::new(body),
         };
         let mut body = block(vec![stmt(for_ever, NOWHERE)], NOWHERE);
-        let locals = self.locals().into_iter().map(Member::Locals);
+        let locals = self.locals(true).into_iter().map(Member::Locals);
         body.members.splice(0..0, locals);
         Process {
             name: name(&self.flusher, NOWHERE),

@@ -26,6 +26,7 @@ use crate::import::names::Names;
 use crate::lang::ast::{
     Ast, Expr, ExprKind, Item, Predicate, Process, ProcessRef, Property, StmtKind,
 };
+use crate::lang::expression_text;
 use crate::lang::resolve::{Symbols, Template};
 use crate::memory::{Atomics, Model};
 use crate::names::named_enum;
@@ -72,10 +73,24 @@ const NOWHERE: Span = Span { start: 0, end: 0 };
 /// The bound of buffers.
 const BOUND: &str = "buffer_bound";
 
+/// A program with its buffers as variables.
+#[derive(Debug, Clone)]
+pub struct Sequential {
+    pub ast: Ast,
+    /// What every store asserts or waits for; none if nothing is stored.
+    pub room: Option<String>,
+    /// The processes that flush.
+    pub flushers: Vec<String>,
+}
+
 /// The program with its buffers as variables.
-pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> Ast {
+pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> Sequential {
     if options.model == Model::Sc {
-        return ast.clone();
+        return Sequential {
+            ast: ast.clone(),
+            room: None,
+            flushers: Vec::new(),
+        };
     }
     let mut names = taken(ast, symbols);
     let bound = names.fresh(BOUND);
@@ -83,7 +98,7 @@ pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> A
         |item| matches!(item, Item::Property(property) if property.kind == PropertyKind::Final),
     );
     let stopped = finals.then(|| names.fresh("stopped"));
-    let buffers: Vec<Option<Buffer>> = symbols
+    let mut buffers: Vec<Option<Buffer>> = symbols
         .templates
         .iter()
         .map(|template| {
@@ -91,6 +106,9 @@ pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> A
             Buffer::new(process, template, symbols, options, &bound, &mut names)
         })
         .collect();
+    for buffer in buffers.iter_mut().flatten() {
+        buffer.name_locals(&names);
+    }
     let mut items = vec![Item::Const {
         name: name(&bound, NOWHERE),
         value: int(options.bound as i64, NOWHERE),
@@ -124,7 +142,16 @@ pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> A
             other => items.push(other.clone()),
         }
     }
-    Ast { items }
+    let room = buffers.iter().flatten().next().map(Buffer::room);
+    Sequential {
+        ast: Ast { items },
+        room: room.map(|room| expression_text(&room)),
+        flushers: buffers
+            .iter()
+            .flatten()
+            .map(|buffer| buffer.flusher.clone())
+            .collect(),
+    }
 }
 
 /// The process that a template stands for.

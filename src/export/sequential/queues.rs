@@ -33,6 +33,8 @@ pub struct Buffer {
     pub targets: Vec<Target>,
     /// One for each target under PSO, else one.
     pub groups: Vec<Group>,
+    /// A range that holds all values that are stored.
+    all: Domain,
     pub temporaries: Temporaries,
     /// There are store-load fences: each group counts the stores that loads wait for.
     pub store_load: bool,
@@ -69,13 +71,13 @@ pub struct Group {
 }
 
 /// Locals that are used within one step.
+#[derive(Default)]
 pub struct Temporaries {
     pub pending: String,
     pub place: String,
     pub cell: String,
     /// What a load finds.
     pub found: String,
-    found_domain: Domain,
     pub other: String,
     pub least: String,
     pub segment: String,
@@ -142,12 +144,6 @@ impl Buffer {
             (Some(parameter), Some(low)) => op(BinaryOp::Sub, named(parameter), number(low)),
             _ => number(0),
         };
-        let mut values = Vec::new();
-        for domain in targets.iter().map(|target| target.domain).chain([all]) {
-            if values.iter().all(|(known, _)| *known != domain) {
-                values.push((domain, names.fresh("value")));
-            }
-        }
         let segment = seen.store_store && options.model == Model::Pso;
         Some(Buffer {
             model: options.model,
@@ -161,20 +157,43 @@ impl Buffer {
             own,
             targets,
             groups,
-            temporaries: Temporaries {
-                pending: names.fresh("pending"),
-                place: names.fresh("slot_place"),
-                cell: names.fresh("cell"),
-                found: names.fresh("found"),
-                found_domain: all,
-                other: names.fresh("other"),
-                least: names.fresh("least"),
-                segment: names.fresh("slot_segment"),
-                values,
-            },
+            all,
+            temporaries: Temporaries::default(),
             store_load: seen.store_load,
             segment: segment.then(|| names.fresh(&format!("{own_name}_newest"))),
         })
+    }
+
+    /// Names the locals, when all other names are known. They are the same in all processes.
+    pub fn name_locals(&mut self, names: &Names) {
+        let mut names = names.clone();
+        self.temporaries = Temporaries {
+            pending: names.fresh("pending"),
+            place: names.fresh("slot_place"),
+            cell: names.fresh("cell"),
+            found: names.fresh("found"),
+            other: names.fresh("other"),
+            least: names.fresh("least"),
+            segment: names.fresh("slot_segment"),
+            values: Vec::new(),
+        };
+        let values = &mut self.temporaries.values;
+        for domain in self
+            .targets
+            .iter()
+            .map(|target| target.domain)
+            .chain([self.all])
+        {
+            if values.iter().all(|(known, _)| *known != domain) {
+                values.push((domain, names.fresh("value")));
+            }
+        }
+    }
+
+    /// There is room for one more store, when `pending` says where it goes.
+    pub fn room(&self) -> Expr {
+        let pending = named(&self.temporaries.pending);
+        op(BinaryOp::Less, pending, named(&self.bound_name))
     }
 
     pub fn is_tso(&self) -> bool {
@@ -251,9 +270,7 @@ impl Buffer {
                 add(&group.count, counts, queues, 0);
             }
             if self.is_tso() {
-                let places = self.targets.iter();
-                let places = places.map(|target| i64::from(target.len.unwrap_or(1)));
-                add(&group.place, upto(places.sum()), slots, 0);
+                add(&group.place, upto(self.places()), slots, 0);
             }
             if self.has_flags() {
                 add(&group.used, Domain::BOOL, slots, 0);
@@ -272,8 +289,8 @@ impl Buffer {
         all
     }
 
-    /// The declarations of the locals that are used within one step.
-    pub fn locals(&self) -> Vec<Declaration> {
+    /// The declarations of the locals of a process, or of the one that flushes its buffers.
+    pub fn locals(&self, flushes: bool) -> Vec<Declaration> {
         let of = &self.temporaries;
         let local = |text: &str, domain: Domain| {
             let initial = if domain.contains(0) { 0 } else { domain.low };
@@ -285,29 +302,36 @@ impl Buffer {
             };
             declare(range(domain, NOWHERE), vec![variable], NOWHERE)
         };
-        let cells = self.targets.iter().filter_map(|target| target.len).max();
         let mut all = vec![local(&of.pending, upto(self.bound as Value))];
-        if self.is_tso() || self.has_flags() {
-            let places = self
-                .targets
-                .iter()
-                .map(|target| i64::from(target.len.unwrap_or(1)));
-            all.push(local(&of.place, upto(places.sum::<i64>().max(1))));
+        if self.is_tso() || self.encoding == Encoding::Rba {
+            all.push(local(&of.place, upto(self.places())));
         }
-        if let Some(cells) = cells {
-            all.push(local(&of.cell, upto(i64::from(cells) - 1)));
-        }
+        let cells = self.targets.iter().filter_map(|target| target.len).max();
+        all.extend(cells.map(|cells| local(&of.cell, upto(i64::from(cells) - 1))));
+        let most = self.segments().max(self.bound as Value);
         if self.store_load || self.segment.is_some() {
-            let most = self.segments().max(self.bound as Value);
             all.push(local(&of.other, upto(most)));
-            if self.segment.is_some() {
-                all.push(local(&of.least, upto(most)));
-                all.push(local(&of.segment, upto(most)));
-            }
         }
-        all.push(local(&of.found, of.found_domain));
-        all.extend(of.values.iter().map(|(domain, text)| local(text, *domain)));
+        if self.segment.is_some() {
+            all.push(local(&of.least, upto(most)));
+            all.push(local(&of.segment, upto(most)));
+        }
+        if !flushes {
+            all.push(local(&of.found, self.all));
+        }
+        let moved = |domain: &Domain| self.groups.iter().any(|group| group.domain == *domain);
+        let values = of.values.iter();
+        let values = values.filter(|(domain, _)| !flushes || moved(domain));
+        all.extend(values.map(|(domain, text)| local(text, *domain)));
         all
+    }
+
+    /// The number of places that are stored to.
+    fn places(&self) -> Value {
+        let places = self.targets.iter();
+        places
+            .map(|target| i64::from(target.len.unwrap_or(1)))
+            .sum()
     }
 
     /// For each queue, that it is empty, as properties say it.

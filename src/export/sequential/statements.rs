@@ -17,7 +17,7 @@ impl Translation<'_> {
     pub fn process(&self, process: &Process) -> Process {
         let mut body = self.block(&process.body);
         if let Some(buffer) = self.buffer {
-            let locals = buffer.locals().into_iter().map(Member::Locals);
+            let locals = buffer.locals(false).into_iter().map(Member::Locals);
             body.members.splice(0..0, locals);
         }
         if let Some(stopped) = self.stopped {
