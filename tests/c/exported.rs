@@ -53,7 +53,8 @@ fn violated(program: &Program, options: VerifyOptions, most: u64) -> Option<bool
 fn compare(text: &str, ast: &Ast, program: &Program) -> [usize; 2] {
     let mut tally = [0; 2];
     let mut agree = |c: &str, asked: Model, options: VerifyOptions, what: &str| {
-        let (_, printed) = compiled(c).unwrap_or_else(|errors| panic!("{errors}\n{text}\n{c}"));
+        let (_, printed) = compiled(&format!("#define VERIFIER\n{c}"))
+            .unwrap_or_else(|errors| panic!("{errors}\n{text}\n{c}"));
         let of = |program, options| violated(program, options, MOST_STATES);
         let Some(expected) = of(program, options) else {
             return;
@@ -68,15 +69,10 @@ fn compare(text: &str, ast: &Ast, program: &Program) -> [usize; 2] {
         }
     };
     for model in programs::MODELS {
-        for bound in [1, 2] {
-            if let Some(c) = in_c(ast, Some(model), Overflow::Wait, bound) {
-                agree(
-                    &c,
-                    Model::Sc,
-                    exact(model, bound),
-                    &format!("{model} up to {bound}"),
-                );
-            }
+        let bound = 1;
+        if let Some(c) = in_c(ast, Some(model), Overflow::Wait, bound) {
+            let what = format!("{model} up to {bound}");
+            agree(&c, Model::Sc, exact(model, bound), &what);
         }
     }
     let Some(c) = in_c(ast, None, Overflow::Abort, 1) else {
@@ -102,22 +98,22 @@ fn add(a: [usize; 2], b: [usize; 2]) -> [usize; 2] {
 
 #[test]
 fn random_programs_have_the_same_verdicts_in_c() {
-    let tally = (0..80u64).into_par_iter().map(|seed| {
+    let tally = (0..32u64).into_par_iter().map(|seed| {
         let case = case(seed, &families()[(seed % 4) as usize]);
         compare(&case.text, &case.ast, &case.program)
     });
     let [wrong, right] = tally.reduce(|| [0; 2], add);
-    assert!(wrong > 40 && right > 100, "{wrong} {right}");
+    assert!(wrong > 20 && right > 50, "{wrong} {right}");
 }
 
 #[test]
 fn random_templates_have_the_same_verdicts_in_c() {
-    let tally = (0..16u64).into_par_iter().map(|seed| {
+    let tally = (0..8u64).into_par_iter().map(|seed| {
         let case = template_case(seed);
         compare(&case.text, &case.ast, &case.program)
     });
     let [wrong, right] = tally.reduce(|| [0; 2], add);
-    assert!(wrong + right > 20, "{wrong} {right}");
+    assert!(wrong + right > 10, "{wrong} {right}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Expressions in C.
 
-use super::{Printer, refuse};
+use super::{Printer, declared, refuse};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Expr, ExprKind, ProcessRef};
 use crate::lang::resolve::evaluate;
@@ -151,11 +151,7 @@ impl Printer<'_> {
                 let found = self.instances(process, |at, number| {
                     let own = self.observed[at].iter().find(|(own, _)| *own == local.text);
                     let (_, variable) = own?;
-                    let name = format!("{variable}[{number}]");
-                    let line = format!("int v{0}_{1} = {name};", loads.len(), loads.len() + 1);
-                    let loaded = format!("v{0}_{1}", loads.len(), loads.len() + 1);
-                    loads.push(line);
-                    Some(loaded)
+                    Some(declared(format!("{variable}[{number}]"), loads))
                 });
                 Ok(sum(&found))
             }

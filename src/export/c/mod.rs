@@ -11,12 +11,13 @@
 //! a process sets a variable when it is about to run the labelled statement and takes it back
 //! right before: others can come between. So `p at L` is seen in every state that has it, and
 //! never elsewhere, but may be missed for a moment; a property that is violated by a process
-//! *not* being at a label is refused. In a plain program `final` is checked when all threads have
-//! been joined, and `mutex` by the processes themselves: who is at the label says so in
+//! *not* being at a label is refused. `final` is checked when all threads have been joined, and
+//! `mutex` in a plain program by the processes themselves: who is at the label says so in
 //! memory and looks whether others do. With store buffers per place (PSO) that may find more
 //! than there is, since a process may be seen at its label when it has left.
 
 mod expr;
+mod operations;
 mod statements;
 mod text;
 
@@ -226,18 +227,18 @@ impl<'a> Printer<'a> {
     fn monitor(&self, errors: &mut Vec<Diagnostic>) -> String {
         let mut checks = String::new();
         for property in &self.properties {
-            let plain_final = !self.options.sequential && property.kind == PropertyKind::Final;
-            let own = !self.options.sequential && property.kind == PropertyKind::Mutex;
-            if plain_final || own {
+            let by_processes = !self.options.sequential && property.kind == PropertyKind::Mutex;
+            if by_processes || property.kind == PropertyKind::Final {
                 continue;
             }
             match self.holds(property) {
                 Ok((loads, holds)) => {
-                    checks.push_str("    __VERIFIER_atomic_begin();\n");
+                    checks.push_str("    {\n        __VERIFIER_atomic_begin();\n");
                     for line in loads {
-                        let _ = writeln!(checks, "    {line}");
+                        let _ = writeln!(checks, "        {line}");
                     }
-                    let _ = writeln!(checks, "    assert({holds});\n    __VERIFIER_atomic_end();");
+                    let end = "        __VERIFIER_atomic_end();\n    }";
+                    let _ = writeln!(checks, "        assert({holds});\n{end}");
                 }
                 Err(error) => errors.push(error),
             }
@@ -279,11 +280,16 @@ impl<'a> Printer<'a> {
         Ok((loads, text))
     }
 
+    /// Two processes must not be at this label.
+    fn excludes(&self, label: &str) -> bool {
+        let is = |named: &Predicate| matches!(named, Predicate::TwoAt(own) if own.text == label);
+        let mut properties = self.properties.iter();
+        properties.any(|property| is(&property.predicate))
+    }
+
     /// A variable with the value of a place.
     fn loaded(&self, place: &str, loads: &mut Vec<String>) -> String {
-        let name = format!("v{}_{}", loads.len(), loads.len() + 1);
-        loads.push(format!("int {name} = {};", self.read(place)));
-        name
+        declared(self.read(place), loads)
     }
 
     /// The value of a place.
@@ -376,27 +382,34 @@ impl<'a> Printer<'a> {
             .collect();
         let check = if monitored { " check();" } else { "" };
         let _ = writeln!(out, "    FINISH({}{check});", joins.join(" "));
-        if !self.options.sequential {
-            for property in &self.properties {
-                if let (PropertyKind::Final, Predicate::Expr(predicate)) =
-                    (property.kind, &property.predicate)
-                {
-                    let mut loads = Vec::new();
-                    match self.predicate(predicate, &mut loads) {
-                        Ok(text) => {
-                            for line in &loads {
-                                let _ = writeln!(out, "    {line}");
-                            }
-                            let _ = writeln!(out, "    FINAL({text});");
-                        }
-                        Err(error) => errors.push(error),
+        for property in &self.properties {
+            let (PropertyKind::Final, Predicate::Expr(predicate)) =
+                (property.kind, &property.predicate)
+            else {
+                continue;
+            };
+            let mut loads = Vec::new();
+            match self.predicate(predicate, &mut loads) {
+                Ok(text) => {
+                    out.push_str("    {\n");
+                    for line in &loads {
+                        let _ = writeln!(out, "        {line}");
                     }
+                    let _ = writeln!(out, "        FINAL({text});\n    }}");
                 }
+                Err(error) => errors.push(error),
             }
         }
         out.push_str("    return 0;\n}\n");
         out
     }
+}
+
+/// A variable with a value, by a further line.
+fn declared(value: String, lines: &mut Vec<String>) -> String {
+    let name = format!("seen_{}", lines.len());
+    lines.push(format!("int {name} = {value};"));
+    name
 }
 
 /// The function of a thread.

@@ -6,32 +6,31 @@ use crate::diagnostic::Diagnostic;
 use crate::import::names::Names;
 use crate::lang::ast::{Block, Condition, Expr, ExprKind, Member, Place, Process, Stmt, StmtKind};
 use crate::lang::resolve::{LocalVariable, Template};
-use crate::program::{Domain, FenceKind, Initial};
-use crate::source::Span;
+use crate::program::{Domain, Initial};
 use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The body of a function that is being written.
 pub struct Code<'p, 'a> {
-    printer: &'p Printer<'a>,
+    pub(super) printer: &'p Printer<'a>,
     /// The number of the template.
     at: usize,
     template: &'p Template,
     /// What locals and the parameter are called.
-    locals: HashMap<String, String>,
-    labels: HashMap<String, String>,
+    pub(super) locals: HashMap<String, String>,
+    pub(super) labels: HashMap<String, String>,
     out: String,
     indent: usize,
     /// Inside an atomic section; a step that must wait is tried again from this label.
-    section: Option<String>,
+    pub(super) section: Option<String>,
     /// Something was stored in the section.
-    stored: bool,
+    pub(super) stored: bool,
     /// Where the choice of a branch is made, before the first statement of the branch.
-    branch: Option<String>,
+    pub(super) branch: Option<String>,
     retries: usize,
 }
 
-type Done = Result<(), Diagnostic>;
+pub type Done = Result<(), Diagnostic>;
 
 impl<'p, 'a> Code<'p, 'a> {
     pub fn new(printer: &'p Printer<'a>, at: usize, template: &'p Template) -> Code<'p, 'a> {
@@ -115,21 +114,21 @@ impl<'p, 'a> Code<'p, 'a> {
         Ok(())
     }
 
-    fn observed(&self, local: &str) -> bool {
+    pub(super) fn observed(&self, local: &str) -> bool {
         let mut observed = self.printer.observed[self.at].iter();
         observed.any(|(name, _)| name == local)
     }
 
-    fn sequential(&self) -> bool {
+    pub(super) fn sequential(&self) -> bool {
         self.printer.options.sequential
     }
 
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         let indent = "    ".repeat(self.indent);
         let _ = writeln!(self.out, "{indent}{text}");
     }
 
-    fn block(&mut self, block: &Block) -> Done {
+    pub(super) fn block(&mut self, block: &Block) -> Done {
         for member in &block.members {
             if let Member::Statement(statement) = member {
                 self.statement(statement)?;
@@ -259,7 +258,7 @@ impl<'p, 'a> Code<'p, 'a> {
         Ok(())
     }
 
-    fn retry(&mut self) -> String {
+    pub(super) fn retry(&mut self) -> String {
         self.retries += 1;
         format!("again_{}", self.retries)
     }
@@ -269,6 +268,10 @@ impl<'p, 'a> Code<'p, 'a> {
         let stays = matches!(&statement.kind, StmtKind::Assume(never)
             if matches!(never.kind, ExprKind::Int(0) | ExprKind::Bool(false)));
         for (label, variable) in visible {
+            // In a plain program only processes look at labels, for `mutex`.
+            if !self.sequential() && !self.printer.excludes(label) {
+                continue;
+            }
             let own = format!("{variable}[number]");
             if self.sequential() {
                 let set = |value: u8| {
@@ -314,7 +317,7 @@ impl<'p, 'a> Code<'p, 'a> {
         }
     }
 
-    fn expr(&self, expr: &Expr) -> Result<String, Diagnostic> {
+    pub(super) fn expr(&self, expr: &Expr) -> Result<String, Diagnostic> {
         expr::text(expr, self.section.is_some(), &mut |leaf| match &leaf.kind {
             ExprKind::Name(name) => Ok(match self.locals.get(name) {
                 Some(local) => local.clone(),
@@ -324,14 +327,14 @@ impl<'p, 'a> Code<'p, 'a> {
         })
     }
 
-    fn domain(&self, name: &str) -> Option<Domain> {
+    pub(super) fn domain(&self, name: &str) -> Option<Domain> {
         let locals = &self.template.instances[0].locals;
         let local = locals.iter().find(|local| local.name == name);
         local.map(|local| local.domain)
     }
 
     /// A place, as it is written, and the range of its values.
-    fn place(&self, place: &Place) -> Result<(String, Domain), Diagnostic> {
+    pub(super) fn place(&self, place: &Place) -> Result<(String, Domain), Diagnostic> {
         let name = &self.printer.globals[&place.name.text];
         let mut shared = self.printer.symbols.shared.iter();
         let shared = shared.find(|shared| shared.name == place.name.text);
@@ -343,7 +346,7 @@ impl<'p, 'a> Code<'p, 'a> {
     }
 
     /// An expression as a value of a range: checked in a variable unless it certainly is one.
-    fn value(&mut self, value: &Expr, domain: Domain) -> Result<String, Diagnostic> {
+    pub(super) fn value(&mut self, value: &Expr, domain: Domain) -> Result<String, Diagnostic> {
         let text = self.expr(value)?;
         if domain == Domain::INT || fits(value, domain, &|name| self.domain(name)) {
             return Ok(text);
@@ -353,12 +356,12 @@ impl<'p, 'a> Code<'p, 'a> {
         Ok("temporary".to_string())
     }
 
-    fn within(&mut self, name: &str, Domain { low, high }: Domain) {
+    pub(super) fn within(&mut self, name: &str, Domain { low, high }: Domain) {
         self.line(&format!("assert({low} <= {name} && {name} <= {high});"));
     }
 
     /// Gives a local a value that is in a variable or a place of some range.
-    fn give(&mut self, target: &str, value: &str, of: Domain) {
+    pub(super) fn give(&mut self, target: &str, value: &str, of: Domain) {
         let own = self.domain(target).unwrap_or(Domain::INT);
         let name = self.locals[target].clone();
         if own.contains(of.low) && own.contains(of.high) {
@@ -367,208 +370,5 @@ impl<'p, 'a> Code<'p, 'a> {
         self.line(&format!("temporary = {value};"));
         self.within("temporary", own);
         self.line(&format!("{name} = temporary;"));
-    }
-
-    fn simple(&mut self, statement: &Stmt) -> Done {
-        let touches = match &statement.kind {
-            StmtKind::Store { .. }
-            | StmtKind::Load { .. }
-            | StmtKind::Cas { .. }
-            | StmtKind::Swap { .. }
-            | StmtKind::Add { .. } => true,
-            StmtKind::Assign { target, .. } | StmtKind::Havoc { target, .. } => {
-                self.observed(&target.text)
-            }
-            _ => false,
-        };
-        if let StmtKind::Atomic(block) = &statement.kind {
-            return self.in_section(|code| code.block(block));
-        }
-        match touches && self.sequential() && self.section.is_none() {
-            true => self.in_section(|code| code.operation(statement)),
-            false => self.operation(statement),
-        }
-    }
-
-    fn in_section(&mut self, inside: impl FnOnce(&mut Self) -> Done) -> Done {
-        let again = self.branch.take().unwrap_or_else(|| {
-            let again = self.retry();
-            self.line(&format!("{again}:;"));
-            again
-        });
-        self.line("__VERIFIER_atomic_begin();");
-        (self.section, self.stored) = (Some(again), false);
-        inside(self)?;
-        self.section = None;
-        self.line("__VERIFIER_atomic_end();");
-        Ok(())
-    }
-
-    /// A statement without statements inside.
-    fn operation(&mut self, statement: &Stmt) -> Done {
-        // Atomic sections work on memory directly.
-        let direct = self.sequential() || self.section.is_some();
-        match &statement.kind {
-            StmtKind::Store { place, value } => {
-                let (place, domain) = self.place(place)?;
-                let value = self.value(value, domain)?;
-                self.stored = true;
-                self.line(&match direct {
-                    true => format!("{place} = {value};"),
-                    false => {
-                        format!("atomic_store_explicit(&{place}, {value}, memory_order_relaxed);")
-                    }
-                });
-            }
-            StmtKind::Load { target, place } => {
-                let (place, domain) = self.place(place)?;
-                let value = match direct {
-                    true => place,
-                    false => self.printer.read(&place),
-                };
-                self.give(&target.text, &value, domain);
-            }
-            StmtKind::Cas { .. } | StmtKind::Swap { .. } | StmtKind::Add { .. } => {
-                self.update(statement, direct)?;
-            }
-            StmtKind::Fence(kind) => self.fence(*kind, statement.span)?,
-            StmtKind::Assign { target, value } => {
-                let own = self.domain(&target.text).unwrap_or(Domain::INT);
-                let value = self.value(value, own)?;
-                let name = self.locals[&target.text].clone();
-                self.line(&format!("{name} = {value};"));
-            }
-            StmtKind::Havoc { target, range } => {
-                let own = self.domain(&target.text).unwrap_or(Domain::INT);
-                let (low, high) = match range {
-                    None => (own.low.to_string(), own.high.to_string()),
-                    Some(range) => (self.expr(&range.low)?, self.expr(&range.high)?),
-                };
-                self.line(&format!("CHOOSE(choice, {low}, {high});"));
-                let whole = range.as_ref().map_or(own, |_| Domain::INT);
-                self.give(&target.text, "choice", whole);
-            }
-            StmtKind::Skip => {}
-            StmtKind::Goto(label) => {
-                let line = format!("goto {};", self.labels[&label.text]);
-                self.line(&line);
-            }
-            StmtKind::Break => self.line("break;"),
-            StmtKind::Continue => self.line("continue;"),
-            StmtKind::Stop => self.line("return;"),
-            StmtKind::Assume(condition) => {
-                let text = self.expr(condition)?;
-                match &self.section {
-                    None => self.line(&format!("ASSUME({text});")),
-                    Some(_) if self.stored => {
-                        return Err(refuse(
-                            statement.span,
-                            "an assumption behind a store in an atomic block",
-                            "put the assumption first",
-                        ));
-                    }
-                    Some(again) => {
-                        let line = format!("WAIT_FOR({text}, {again});");
-                        self.line(&line);
-                    }
-                }
-            }
-            StmtKind::Assert(condition) => {
-                let text = self.expr(condition)?;
-                self.line(&format!("assert({text});"));
-            }
-            _ => unreachable!("statements with statements inside have been looked at"),
-        }
-        Ok(())
-    }
-
-    /// A read-modify-write.
-    fn update(&mut self, statement: &Stmt, direct: bool) -> Done {
-        let (target, place, expected, new) = match &statement.kind {
-            StmtKind::Cas {
-                target,
-                place,
-                expected,
-                new,
-            } => (target, place, Some(expected), new),
-            StmtKind::Swap {
-                target,
-                place,
-                value,
-            }
-            | StmtKind::Add {
-                target,
-                place,
-                value,
-            } => (target, place, None, value),
-            _ => unreachable!("only updates come here"),
-        };
-        let (place, domain) = self.place(place)?;
-        let new = self.expr(new)?;
-        let Domain { low, high } = domain;
-        let relaxed = "memory_order_relaxed";
-        match (&statement.kind, expected) {
-            (_, Some(expected)) => {
-                let expected = self.expr(expected)?;
-                if direct {
-                    self.line(&format!("old = {place};"));
-                    self.line(&format!("temporary = (old == {expected});"));
-                    self.line(&format!(
-                        "{place} = temporary * {new} + (temporary == 0) * old;"
-                    ));
-                } else {
-                    self.line(&format!("old = {expected};"));
-                    self.line(&format!("temporary = atomic_compare_exchange_strong_explicit(&{place}, &old, {new}, {relaxed}, {relaxed});"));
-                }
-                if domain != Domain::INT {
-                    self.line(&format!(
-                        "assert(!temporary || ({low} <= {new} && {new} <= {high}));"
-                    ));
-                }
-                self.line("old = temporary;");
-                self.give(&target.text, "old", Domain::BOOL);
-            }
-            (kind, None) => {
-                let add = matches!(kind, StmtKind::Add { .. });
-                let after = if add {
-                    format!("(old + {new})")
-                } else {
-                    new.clone()
-                };
-                if direct {
-                    self.line(&format!("old = {place};"));
-                    self.line(&format!("{place} = {after};"));
-                } else {
-                    let name = if add { "fetch_add" } else { "exchange" };
-                    self.line(&format!(
-                        "old = atomic_{name}_explicit(&{place}, {new}, {relaxed});"
-                    ));
-                }
-                if domain != Domain::INT {
-                    self.line(&format!("assert({low} <= {after} && {after} <= {high});"));
-                }
-                self.give(&target.text, "old", domain);
-            }
-        }
-        self.stored = true;
-        Ok(())
-    }
-
-    fn fence(&mut self, kind: FenceKind, span: Span) -> Done {
-        if self.sequential() {
-            return Ok(());
-        }
-        match kind {
-            FenceKind::Full => self.line("atomic_thread_fence(memory_order_seq_cst);"),
-            FenceKind::StoreStore => self.line("atomic_thread_fence(memory_order_release);"),
-            FenceKind::StoreLoad => {
-                return Err(refuse(
-                    span,
-                    "a store-load fence that lets later stores pass",
-                    "use a full fence, or give a --model",
-                ));
-            }
-        }
-        Ok(())
     }
 }
