@@ -320,6 +320,16 @@ impl<'p> Explorer<'p> {
         self.memories.insert_full(memory.into()).0 as u32
     }
 
+    /// The reason to end work that holds this many bytes beside all of this.
+    pub fn check(
+        &self,
+        beside: usize,
+        limits: &Limits,
+        monitor: &Monitor,
+    ) -> Result<(), StopReason> {
+        exceeded(self.held() + beside, limits, monitor)
+    }
+
     /// Roughly the memory that all of this takes.
     fn held(&self) -> usize {
         self.bytes + self.states.len() * (48 + 4 * (1 + self.processes.len()))

@@ -203,9 +203,16 @@ impl<'p> Search<'p> {
             taken.process == self.queue.process && taken.stored.is_some_and(own)
         };
         let mut graph: Vec<Vec<Taken>> = Vec::new();
+        let mut steps = 0;
         while graph.len() < states.states() && graph.len() < budget {
             let mut taken = Vec::new();
-            if let Err(reason) = states.expand(graph.len(), &mut taken, limits, monitor) {
+            let mut expanded = states.expand(graph.len(), &mut taken, limits, monitor);
+            steps += taken.len();
+            if graph.len().is_multiple_of(1024) {
+                let held = steps * size_of::<Taken>() + size_of_val(&graph[..]);
+                expanded = expanded.and(states.check(held, limits, monitor));
+            }
+            if let Err(reason) = expanded {
                 return (Err(reason), states.states());
             }
             graph.push(taken);

@@ -15,7 +15,7 @@ impl Code<'_, '_> {
             | StmtKind::Swap { .. }
             | StmtKind::Add { .. } => true,
             StmtKind::Assign { target, .. } | StmtKind::Havoc { target, .. } => {
-                self.observed(&target.text)
+                self.observed(&target.text).is_some()
             }
             _ => false,
         };
@@ -73,8 +73,7 @@ impl Code<'_, '_> {
             StmtKind::Assign { target, value } => {
                 let own = self.domain(&target.text).unwrap_or(Domain::INT);
                 let value = self.value(value, own)?;
-                let name = self.locals[&target.text].clone();
-                self.line(&format!("{name} = {value};"));
+                self.set(&target.text, &value);
             }
             StmtKind::Havoc { target, range } => {
                 let own = self.domain(&target.text).unwrap_or(Domain::INT);
@@ -143,50 +142,47 @@ impl Code<'_, '_> {
         };
         let (place, domain) = self.place(place)?;
         let new = self.expr(new)?;
+        self.line(&format!("choice = {new};"));
         let Domain { low, high } = domain;
         let relaxed = "memory_order_relaxed";
-        match (&statement.kind, expected) {
-            (_, Some(expected)) => {
-                let expected = self.expr(expected)?;
-                if direct {
-                    self.line(&format!("old = {place};"));
-                    self.line(&format!("temporary = (old == {expected});"));
-                    self.line(&format!(
-                        "{place} = temporary * {new} + (temporary == 0) * old;"
-                    ));
-                } else {
-                    self.line(&format!("old = {expected};"));
-                    self.line(&format!("temporary = atomic_compare_exchange_strong_explicit(&{place}, &old, {new}, {relaxed}, {relaxed});"));
-                }
-                if domain != Domain::INT {
-                    self.line(&format!(
-                        "assert(!temporary || ({low} <= {new} && {new} <= {high}));"
-                    ));
-                }
-                self.line("old = temporary;");
-                self.give(&target.text, "old", Domain::BOOL);
+        if let Some(expected) = expected {
+            let expected = self.expr(expected)?;
+            if direct {
+                self.line(&format!("old = {place};"));
+                self.line(&format!("temporary = (old == {expected});"));
+                let after = "temporary * choice + (temporary == 0) * old";
+                self.line(&format!("{place} = {after};"));
+            } else {
+                self.line(&format!("old = {expected};"));
+                self.line(&format!("temporary = atomic_compare_exchange_strong_explicit(&{place}, &old, choice, {relaxed}, {relaxed});"));
             }
-            (kind, None) => {
-                let add = matches!(kind, StmtKind::Add { .. });
-                let after = if add {
-                    format!("(old + {new})")
-                } else {
-                    new.clone()
-                };
-                if direct {
-                    self.line(&format!("old = {place};"));
-                    self.line(&format!("{place} = {after};"));
-                } else {
-                    let name = if add { "fetch_add" } else { "exchange" };
-                    self.line(&format!(
-                        "old = atomic_{name}_explicit(&{place}, {new}, {relaxed});"
-                    ));
-                }
-                if domain != Domain::INT {
-                    self.line(&format!("assert({low} <= {after} && {after} <= {high});"));
-                }
-                self.give(&target.text, "old", domain);
+            if domain != Domain::INT {
+                self.line(&format!(
+                    "assert(!temporary || ({low} <= choice && choice <= {high}));"
+                ));
             }
+            self.line("old = temporary;");
+            self.give(&target.text, "old", Domain::BOOL);
+        } else {
+            let add = matches!(statement.kind, StmtKind::Add { .. });
+            if direct {
+                self.line(&format!("old = {place};"));
+            } else {
+                let name = if add { "fetch_add" } else { "exchange" };
+                let line = format!("old = atomic_{name}_explicit(&{place}, choice, {relaxed});");
+                self.line(&line);
+            }
+            self.line(&format!(
+                "temporary = {};",
+                if add { "old + choice" } else { "choice" }
+            ));
+            if domain != Domain::INT {
+                self.within("temporary", domain);
+            }
+            if direct {
+                self.line(&format!("{place} = temporary;"));
+            }
+            self.give(&target.text, "old", domain);
         }
         self.stored = true;
         Ok(())

@@ -40,9 +40,6 @@ impl<'p, 'a> Code<'p, 'a> {
         for name in template.parameter.iter().chain(own) {
             locals.insert(name.clone(), names.fresh(name));
         }
-        for (name, variable) in &printer.observed[at] {
-            locals.insert(name.clone(), format!("{variable}[number]"));
-        }
         let labels = template.labels.iter();
         let labels = labels.map(|(label, _)| (label.clone(), names.fresh(&format!("at_{label}"))));
         Code {
@@ -97,13 +94,14 @@ impl<'p, 'a> Code<'p, 'a> {
                     "give all instances the same, and assign it",
                 ));
             }
-            if self.observed(&local.name) {
-                continue;
-            }
             let name = self.locals[&local.name].clone();
-            match local.initial {
-                Initial::Value(value) => self.line(&format!("int {name} = {value};")),
-                Initial::Any => {
+            match (local.initial, self.observed(&local.name)) {
+                (Initial::Value(value), _) => self.line(&format!("int {name} = {value};")),
+                // Chosen by `main`.
+                (Initial::Any, Some(variable)) => {
+                    self.line(&format!("int {name} = {variable};"));
+                }
+                (Initial::Any, None) => {
                     let Domain { low, high } = local.domain;
                     self.line(&format!("int {name} = {low};"));
                     self.line(&format!("CHOOSE({name}, {low}, {high});"));
@@ -114,9 +112,11 @@ impl<'p, 'a> Code<'p, 'a> {
         Ok(())
     }
 
-    pub(super) fn observed(&self, local: &str) -> bool {
+    /// The variable in which properties see a local, if they do.
+    pub(super) fn observed(&self, local: &str) -> Option<String> {
         let mut observed = self.printer.observed[self.at].iter();
-        observed.any(|(name, _)| name == local)
+        let (_, variable) = observed.find(|(name, _)| name == local)?;
+        Some(format!("{variable}[number]"))
     }
 
     pub(super) fn sequential(&self) -> bool {
@@ -363,12 +363,20 @@ impl<'p, 'a> Code<'p, 'a> {
     /// Gives a local a value that is in a variable or a place of some range.
     pub(super) fn give(&mut self, target: &str, value: &str, of: Domain) {
         let own = self.domain(target).unwrap_or(Domain::INT);
-        let name = self.locals[target].clone();
         if own.contains(of.low) && own.contains(of.high) {
-            return self.line(&format!("{name} = {value};"));
+            return self.set(target, value);
         }
         self.line(&format!("temporary = {value};"));
         self.within("temporary", own);
-        self.line(&format!("{name} = temporary;"));
+        self.set(target, "temporary");
+    }
+
+    /// Assigns to a local, where properties see it, too.
+    pub(super) fn set(&mut self, target: &str, value: &str) {
+        let name = self.locals[target].clone();
+        self.line(&format!("{name} = {value};"));
+        if let Some(variable) = self.observed(target) {
+            self.line(&format!("{variable} = {name};"));
+        }
     }
 }
