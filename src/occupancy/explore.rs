@@ -3,9 +3,9 @@
 
 use super::Queue;
 use crate::limits::{Limits, Monitor, StopReason, Watch};
-use crate::memory::step::{Approach, Config, Effect, Step, Stepper, initial_values};
+use crate::memory::step::{Approach, At, Config, Effect, Step, Stepper, initial_values};
 use crate::memory::{Memory, Semantics};
-use crate::program::{PlaceId, ProcessId, Program, Value};
+use crate::program::{Fault, PlaceId, ProcessId, Program, Value};
 use ahash::{AHashMap, RandomState};
 use indexmap::IndexSet;
 
@@ -240,6 +240,16 @@ impl<'p> Explorer<'p> {
             reached.more |= unordered.any(|stores| own(stores.place));
         }
         reached
+    }
+
+    /// Some process found no free block of memory.
+    pub fn lacked_heap(&self) -> bool {
+        let lacking = |config: &Config| {
+            let lacking = Some(Fault::HeapExhausted);
+            matches!(config.at, At::Failed(failure) if failure.fault == lacking)
+        };
+        let mut all = self.processes.iter().flat_map(|known| &known.all);
+        all.any(lacking)
     }
 
     /// What a process can do in a configuration, given memory.

@@ -74,6 +74,8 @@ pub struct Occupancy {
     pub bound: usize,
     /// The limit that ended the work early.
     pub stopped: Option<StopReason>,
+    /// Some process found no free block of memory, so that visiting all states shows nothing.
+    pub lacked_heap: bool,
 }
 
 impl Occupancy {
@@ -103,6 +105,7 @@ pub fn occupancy(program: &Program, options: &OccupancyOptions, monitor: &Monito
                 states: 0,
                 bound: 0,
                 stopped: None,
+                lacked_heap: false,
             };
         }
         Model::Tso => Order::Tso,
@@ -125,12 +128,14 @@ pub fn occupancy(program: &Program, options: &OccupancyOptions, monitor: &Monito
             .collect(),
         states: 0,
         bound: 0,
+        lacked_heap: false,
     };
     let stopped = turns.run().err();
     Occupancy {
         states: turns.states,
         bound: turns.bound,
         stopped,
+        lacked_heap: turns.lacked_heap,
         queues: turns
             .queues
             .into_iter()
@@ -172,11 +177,12 @@ struct Turns<'a> {
     queues: Vec<Known>,
     states: u64,
     bound: usize,
+    lacked_heap: bool,
 }
 
 impl Turns<'_> {
     fn run(&mut self) -> Result<(), StopReason> {
-        while !self.is_settled() && self.bound < self.options.most {
+        while !self.is_settled() && !self.lacked_heap && self.bound < self.options.most {
             self.bound += 1;
             for known in self.queues.iter_mut().filter(|known| !known.is_settled()) {
                 let most = known.at_most.unwrap_or(usize::MAX);
@@ -209,6 +215,10 @@ impl Turns<'_> {
             return Ok(());
         }
         // Every state with these bounds was visited.
+        self.lacked_heap = explorer.lacked_heap();
+        if self.lacked_heap {
+            return Ok(());
+        }
         let waited = |known: &Known| bounds[known.queue.process.index()].waited(known.queue.place);
         if !self.queues.iter().any(waited) {
             for known in &mut self.queues {
@@ -312,6 +322,9 @@ impl Turns<'_> {
         let result = result.and_then(|()| explorer.run(usize::MAX, limits, self.monitor));
         self.states += explorer.states() as u64;
         result?;
+        if explorer.lacked_heap() {
+            return Ok(());
+        }
         // A store that waited was not seen to be followed by what comes after it.
         let open = |known: &&Known| !unbounded(known.queue.process);
         let mut open = self.queues.iter().filter(open);

@@ -42,6 +42,10 @@ impl OccupancyReport<'_> {
         let bound = self.answer.bound;
         Some(match self.answer.stopped {
             Some(reason) => format!("{reason} with buffers up to {bound}"),
+            None if self.answer.lacked_heap => {
+                "more blocks of memory are allocated than there are; try a larger --heap"
+                    .to_string()
+            }
             None => format!(
                 "buffers up to {bound} were not enough; try a larger --bound, or fences in the loops that store"
             ),

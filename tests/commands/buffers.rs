@@ -32,6 +32,49 @@ fn what_is_not_known_says_what_to_try() {
     assert_eq!(answers[0]["outcome"], "inconclusive");
 }
 
+/// With too few blocks of memory a process ends early: nothing is shown about longer buffers.
+#[test]
+fn the_heap_counts() {
+    let text = "#include <pthread.h>
+#include <stdlib.h>
+int *volatile list;
+static void *p(void *unused) {
+    for (int i = 0; i < 3; i++) {
+        int *new = malloc(sizeof *new);
+        *new = i;
+        list = new;
+    }
+    return NULL;
+}
+static void *q(void *unused) { int *l = list; return l && *l ? l : NULL; }
+int main(void) {
+    pthread_t s, t;
+    pthread_create(&s, NULL, p, NULL);
+    pthread_create(&t, NULL, q, NULL);
+}
+";
+    let ask = |heap: &str| {
+        let arguments = [
+            "buffers", "-", "--from", "c", "--model", "tso", "--heap", heap,
+        ];
+        run_on(&arguments, text, &[])
+    };
+    let short = ask("2");
+    assert_eq!(short.code, 3, "{}{}", short.stdout, short.stderr);
+    assert!(
+        short.stdout.contains("try a larger --heap"),
+        "{}",
+        short.stdout
+    );
+    let enough = ask("3");
+    assert_eq!(enough.code, 0, "{}{}", enough.stdout, enough.stderr);
+    assert!(
+        enough.stdout.contains("at most 6 stores"),
+        "{}",
+        enough.stdout
+    );
+}
+
 #[test]
 fn wrong_command_lines() {
     let sc = run(&["buffers", &algorithm("litmus/sb"), "--model", "sc"]);
