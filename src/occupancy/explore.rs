@@ -162,16 +162,18 @@ impl<'p> Explorer<'p> {
             }
             taken.clear();
             let at = self.next;
-            self.expand(at, &mut taken, limits, monitor)?;
+            self.expand(at, None, &mut taken, limits, monitor)?;
             self.next += 1;
         }
         Ok(true)
     }
 
-    /// The steps of a state, in a fixed order; states that they lead to are added.
+    /// The steps of a state, in a fixed order, or those of one process; states that they lead to
+    /// are added.
     pub fn expand(
         &mut self,
         at: usize,
+        only: Option<ProcessId>,
         out: &mut Vec<Taken>,
         limits: &Limits,
         monitor: &Monitor,
@@ -188,7 +190,9 @@ impl<'p> Explorer<'p> {
         }
         let state = self.states[at].clone();
         let memory = self.memories[state[0] as usize].clone();
-        for process in 0..self.processes.len() {
+        let all = 0..self.processes.len();
+        let moving = all.filter(|&at| only.is_none_or(|only| only.index() == at));
+        for process in moving {
             for step in self.moves(process, state[process + 1], &memory, limits, monitor)? {
                 let mut after = state.clone();
                 after[process + 1] = step.to;

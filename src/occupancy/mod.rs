@@ -253,7 +253,12 @@ impl Turns<'_> {
                 // Only a queue that no automaton bounds can be filled for ever.
                 let endless = self.queues[at].at_most.is_none();
                 if waited && endless && !self.queues[at].is_settled() {
-                    self.queues[at].round = self.round(explorer, queue, budget, exhausted)?;
+                    let budget = if exhausted { usize::MAX } else { budget };
+                    let mut round = self.round(explorer, queue, budget, true)?;
+                    if round.is_none() {
+                        round = self.round(explorer, queue, budget, false)?;
+                    }
+                    self.queues[at].round = round;
                 }
             }
             if exhausted || self.is_settled() {
@@ -263,13 +268,14 @@ impl Turns<'_> {
         }
     }
 
-    /// A way round that fills a queue, from one of the states that were visited.
+    /// A way round that fills a queue, from one of the states that were visited; `alone` if
+    /// others need not move.
     fn round(
         &mut self,
         explorer: &Explorer,
         queue: Queue,
         budget: usize,
-        exhausted: bool,
+        alone: bool,
     ) -> Result<Option<Round>, StopReason> {
         let bounds = self.bounds();
         let memories = self.program.process_ids().map(|process| {
@@ -281,11 +287,11 @@ impl Turns<'_> {
             }
         });
         let steppers = explore::steppers(self.program, self.options.semantics, memories);
-        let budget = if exhausted { usize::MAX } else { budget };
         let search = round::Search {
             steppers,
             queue,
             order: self.order,
+            alone,
             budget,
         };
         let (found, states) = search.run(explorer, &self.options.limits, self.monitor);

@@ -18,7 +18,7 @@ use super::memory::{Bounds, unbounded};
 use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::step::{Config, Stepper};
 use crate::memory::{Buffers, Entry, Loaded, Marker, Memory, Order, Segment, Stored};
-use crate::program::{PlaceId, Program};
+use crate::program::{Edge, PlaceId, Process, Program};
 use crate::source::Span;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -28,9 +28,9 @@ use std::sync::Arc;
 pub struct Round {
     /// The store that fills it.
     pub store: Span,
-    /// Where the loop begins: the first statement of it that is passed.
+    /// The first statement of the loop in the text.
     pub begin: Span,
-    /// The last statement of the loop, which closes it.
+    /// The last one.
     pub end: Span,
     /// What the process does on its way round, from the store on.
     pub statements: Vec<Span>,
@@ -166,6 +166,9 @@ pub struct Search<'p> {
     pub steppers: Vec<Stepper<'p>>,
     pub queue: Queue,
     pub order: Order,
+    /// Only the process itself moves. Its steps depend on its own configuration and memory, so
+    /// that states which differ in what others do are one.
+    pub alone: bool,
     /// States to look at.
     pub budget: usize,
 }
@@ -193,7 +196,10 @@ impl<'p> Search<'p> {
                 buffers: frozen.frozen(&configs[own].buffers),
                 ..configs[own].clone()
             };
-            let mut configs = configs;
+            let mut configs = match self.alone {
+                true => visited.state(0).1,
+                false => configs,
+            };
             configs[own] = &seen;
             states.add(memory, &configs);
         }
@@ -204,9 +210,10 @@ impl<'p> Search<'p> {
         };
         let mut graph: Vec<Vec<Taken>> = Vec::new();
         let mut steps = 0;
+        let only = self.alone.then_some(self.queue.process);
         while graph.len() < states.states() && graph.len() < budget {
             let mut taken = Vec::new();
-            let mut expanded = states.expand(graph.len(), &mut taken, limits, monitor);
+            let mut expanded = states.expand(graph.len(), only, &mut taken, limits, monitor);
             steps += taken.len();
             if graph.len().is_multiple_of(1024) {
                 let held = steps * size_of::<Taken>() + size_of_val(&graph[..]);
@@ -340,10 +347,16 @@ fn round(
     let edges: Vec<_> = edges.into_iter().map(|id| process.edge(id)).collect();
     let (_, first) = cycle.first()?;
     let first = states.steps_between(cycle[0].0, *first)?;
-    let store = process.edge(*first.path.last()?).span;
-    let back = edges.iter().find(|edge| edge.back)?;
-    let end = back.span;
-    let begin = process.edges_from(back.to).next()?.1.span;
+    let store = process.edge(*first.path.last()?);
+    // Of the loops that the round closes, the smallest with the store in it.
+    let loops = edges.iter().filter(|edge| edge.back);
+    let loops = loops.map(|edge| natural_loop(process, edge));
+    let around = loops.filter(|inside| inside[store.from.index()]);
+    let around = around.min_by_key(|inside| inside.iter().filter(|&&at| at).count())?;
+    let within = |edge: &&Edge| around[edge.from.index()] && around[edge.to.index()];
+    let spans = || process.edges.iter().filter(within).map(|edge| edge.span);
+    let (begin, end) = (spans().min()?, spans().max_by_key(|span| span.start)?);
+    let store = store.span;
     let mut statements: Vec<Span> = edges.iter().map(|edge| edge.span).collect();
     statements.dedup();
     Some(Round {
@@ -353,4 +366,19 @@ fn round(
         statements,
         others: cycle.iter().filter(|(_, taken)| !own(taken)).count(),
     })
+}
+
+/// The locations of the loop that an edge closes: those from which it is reached without passing
+/// the loop's beginning.
+fn natural_loop(process: &Process, back: &Edge) -> Vec<bool> {
+    let mut inside = vec![false; process.locations.len()];
+    inside[back.to.index()] = true;
+    let mut work = vec![back.from];
+    while let Some(at) = work.pop() {
+        if !std::mem::replace(&mut inside[at.index()], true) {
+            let into = process.edges.iter().filter(|edge| edge.to == at);
+            work.extend(into.map(|edge| edge.from));
+        }
+    }
+    inside
 }

@@ -79,9 +79,9 @@ pub struct QueueRecord {
 pub struct RoundRecord {
     /// The store that fills the buffer.
     pub store: StatementRecord,
-    /// The first statement of the loop that is passed.
+    /// The first statement of the loop in the text.
     pub begin: StatementRecord,
-    /// The last statement of the loop, which closes it.
+    /// The last one.
     pub end: StatementRecord,
     /// What the process does on its way round, from the store on.
     pub statements: Vec<StatementRecord>,
