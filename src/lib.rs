@@ -91,6 +91,9 @@ pub mod describe;
 // Is an abstract counterexample real?
 pub mod concretise;
 
+// How long do store buffers get?
+pub mod occupancy;
+
 // Is a program correct?
 pub mod verify;
 
@@ -133,6 +136,7 @@ pub use infer::{Conclusion, InferOptions, Inference, infer};
 pub use limits::{Limits, Monitor, StopReason};
 pub use lower::compile;
 pub use memory::{Abstraction, Atomics, Model, Semantics};
+pub use occupancy::{Occupancy, OccupancyOptions, occupancy};
 pub use program::Program;
 pub use source::Source;
 pub use verify::{Answer, SearchKind, Verdict, VerifyOptions, verify};

@@ -95,7 +95,11 @@ pub fn markdown(root: &Path) -> Result<String, Box<dyn Error>> {
             answer["outcome"].as_str().unwrap_or("?"),
             answer["config"]["k"],
             constants(answer),
-            if *join == answer["outcome"] { "yes" } else { "no" },
+            if *join == answer["outcome"] {
+                "yes"
+            } else {
+                "no"
+            },
         )?;
     }
     out.push_str(

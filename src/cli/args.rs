@@ -1,5 +1,6 @@
 //! The arguments of every command.
 
+mod buffers;
 mod c;
 mod common;
 mod experiment;
@@ -7,6 +8,7 @@ mod explain;
 mod formats;
 mod infer;
 
+pub use buffers::Buffers;
 pub use c::CArgs;
 pub use common::{AnswerFormat, Common, Integers, OutputFormat};
 pub use experiment::{CellArgs, Compare, CompareFormat, Report, Sweep, SweepFormat};
@@ -67,6 +69,8 @@ pub enum Command {
     Compare(Compare),
     /// Make one self-contained page of results
     Report(Report),
+    /// Say how long the store buffers of a program get, and which loops fill them without end
+    Buffers(Buffers),
     /// Say which final states litmus tests allow, one line per test and model
     Litmus(Litmus),
     /// Print a program in another language
@@ -74,7 +78,7 @@ pub enum Command {
     /// Print the reference of the input language
     #[command(long_about = LANGUAGE)]
     Language,
-    /// Print the JSON Schema of what verify and infer print with --format json
+    /// Print the JSON Schema of what verify, infer and buffers print with --format json
     Schema,
     /// Print what a shell needs to complete commands and options
     Completions {
@@ -226,6 +230,7 @@ impl Arguments {
             Command::Check(check) => check.common.color,
             Command::Replay(replay) => replay.common.color,
             Command::Explain(explain) => explain.common.color,
+            Command::Buffers(buffers) => buffers.common.color,
             Command::Litmus(litmus) => litmus.common.color,
             Command::Convert(convert) => convert.common.color,
             Command::Sweep(sweep) => sweep.cells.common.color,

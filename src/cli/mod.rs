@@ -4,6 +4,7 @@
 mod answers;
 mod args;
 mod bars;
+mod buffers;
 mod certificates;
 mod check;
 mod compare;
@@ -144,6 +145,7 @@ pub fn main() -> ExitCode {
         Command::Report(report) => report::run(report),
         Command::Completions { shell } => shell::completions(*shell),
         Command::Man { command } => shell::man(command.as_deref()),
+        Command::Buffers(buffers) => buffers::run(buffers),
         Command::Litmus(litmus) => litmus::run(litmus),
         Command::Convert(convert) => convert::run(convert),
         Command::Language => print(args::LANGUAGE).map(|()| Exit::Fine),

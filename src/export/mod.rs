@@ -1,7 +1,10 @@
 //! Programs in the languages of other tools.
 
+pub mod c;
+pub mod plain;
 pub mod promela;
 pub mod rmm;
+pub mod sequential;
 
 use crate::program::{Edge, Loc, Process};
 use std::collections::HashSet;

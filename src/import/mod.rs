@@ -8,7 +8,7 @@
 //! One foreign instruction is one statement, or a `nofence` block if it takes several, so
 //! that a fence can stand wherever the foreign language has room for one and nowhere else.
 
-mod build;
+pub(crate) mod build;
 pub mod litmus;
 pub(crate) mod names;
 pub mod rmm;

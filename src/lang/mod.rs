@@ -12,4 +12,4 @@ mod unparse;
 
 pub use insert_fences::insert_fences;
 pub use unbounded::unbounded;
-pub use unparse::unparse;
+pub use unparse::{expr as expression_text, unparse};

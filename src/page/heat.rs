@@ -137,7 +137,9 @@ fn cell(section: &Section, wanted: &Column, most: u64) -> Markup {
         Some(entry.cell.to_string()),
         Some(entry.outcome()),
         entry.fences().map(|fences| count(fences, "fence")),
-        entry.constants().map(|constants| count(constants, "constant")),
+        entry
+            .constants()
+            .map(|constants| count(constants, "constant")),
         entry.states().map(|states| count(states, "state")),
         entry.measured.total_s.map(duration),
     ];

@@ -38,6 +38,14 @@ impl<A> Sum<A> {
     }
 }
 
+impl<A> Sum<A> {
+    /// The part with bounds, of a sum that has nothing else.
+    pub fn bounded(&self) -> &Expr<A> {
+        assert!(self.integers.is_empty(), "what has bounds takes no integer");
+        &self.rest
+    }
+}
+
 impl<A: Clone + PartialEq> Sum<A> {
     /// This and the other one, times a sign.
     pub fn plus(&self, other: &Sum<A>, sign: i64) -> Sum<A> {

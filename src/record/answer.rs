@@ -2,6 +2,7 @@
 
 use super::broken::BrokenProgram;
 use super::cell::Mode;
+use super::occupancy::BuffersAnswer;
 use super::stats::{Stats, Timing, Tried};
 use super::trace::{Initial, Spin, Step};
 use crate::infer::{AllowedGaps, Conclusion, EngineKind, Optimality, Paths, PdMerge, PdPrevent};
@@ -21,7 +22,7 @@ use serde_json::Value as Json;
 /// The version of the contract.
 pub const SCHEMA: &str = "fencesmith/1";
 
-/// The JSON Schema of what `verify` and `infer` print.
+/// The JSON Schema of what `verify`, `infer` and `buffers` print.
 pub fn schema() -> Json {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let generator = settings.into_generator();
@@ -34,6 +35,7 @@ pub fn schema() -> Json {
 #[expect(dead_code, reason = "only its schema is used")]
 enum Printed {
     Answer(Answer),
+    Buffers(BuffersAnswer),
     Broken(BrokenProgram),
 }
 

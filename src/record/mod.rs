@@ -8,6 +8,7 @@ mod cell;
 mod certificate;
 mod check;
 mod manifest;
+mod occupancy;
 mod stats;
 mod trace;
 
@@ -23,6 +24,10 @@ pub use certificate::{
 };
 pub use check::{CheckAnswer, CheckOutcome, Claim, CorrectnessClaim, PriceList, ProofBasis};
 pub use manifest::{ListedProgram, MANIFEST_SCHEMA, Manifest};
+pub use occupancy::{
+    BuffersAnswer, BuffersCommand, BuffersConfig, BuffersOutcome, BuffersStats, QueueRecord,
+    RoundRecord, StatementRecord,
+};
 pub use stats::{Stats, Timing, Tried};
 pub(crate) use trace::locals;
 pub use trace::{Initial, Spin, Step, StepKind, TRACE_SCHEMA, TraceConfig, TraceFile};

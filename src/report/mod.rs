@@ -1,6 +1,7 @@
 //! What people read: answers in words, tables, and the records that say the same to programs.
 
 pub mod infer;
+pub mod occupancy;
 pub mod patch;
 pub mod picture;
 pub mod sarif;

@@ -1,6 +1,7 @@
 //! Programs in C.
 
 mod differential;
+mod exported;
 mod expressions;
 mod features;
 mod patch;

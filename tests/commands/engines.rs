@@ -480,7 +480,7 @@ fn answers_satisfy_the_schema() {
     let schema = jsonschema::validator_for(&schema).expect("it is a schema");
     let peterson = algorithm("mutex/peterson");
     let broken = algorithm("protocol/producer-consumer-1");
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 15] = [
         &["verify", &peterson, "--model", "sc,tso,pso"],
         &["verify", &peterson, "--abs", "exact", "--bound", "2"],
         &["verify", &peterson, "--max-states", "50"],
@@ -515,6 +515,9 @@ fn answers_satisfy_the_schema() {
         &["verify", &peterson, "--robust"],
         &["infer", &peterson, "--robust"],
         &["infer", &peterson, "--max-states", "50"],
+        &["buffers", &peterson],
+        &["buffers", &algorithm("queue/ring")],
+        &["buffers", &peterson, "--max-states", "50"],
         &[
             "infer",
             &algorithm("litmus/sb"),

@@ -3,6 +3,7 @@
 mod assembly;
 mod binary;
 mod bounds;
+mod buffers;
 mod certificates;
 mod cli;
 #[cfg(unix)]

@@ -3,4 +3,5 @@
 mod import;
 mod litmus;
 mod long;
+mod sequential;
 mod spin;

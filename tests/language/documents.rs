@@ -26,7 +26,12 @@ fn examples(document: &str) -> Vec<(usize, String)> {
 
 #[test]
 fn examples_have_the_answers_they_claim() {
-    for (name, least) in [("language.md", 16), ("models.md", 3), ("tutorial.md", 2), ("integers.md", 2)] {
+    for (name, least) in [
+        ("language.md", 16),
+        ("models.md", 3),
+        ("tutorial.md", 2),
+        ("integers.md", 2),
+    ] {
         let path = format!("{}/docs/{name}", env!("CARGO_MANIFEST_DIR"));
         let document = std::fs::read_to_string(path).expect("the document is there");
         let examples = examples(&document);

@@ -8,6 +8,7 @@ mod limits;
 mod litmus;
 mod logs;
 mod merging;
+mod occupancy;
 mod oracle;
 mod robust;
 mod sets;

@@ -1,6 +1,7 @@
 //! The arguments of `litmus` and `convert`.
 
 use super::{Common, EXIT_CODES};
+use crate::export::sequential::Overflow;
 use crate::memory::Model;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -43,12 +44,16 @@ pub struct Convert {
     /// The language to print it in
     #[arg(long, value_name = "LANGUAGE", default_value = "fen")]
     pub to: TargetName,
-    /// The memory model that a Promela program describes
-    #[arg(long, value_name = "MODEL", default_value = "tso", ignore_case = true)]
-    pub model: Model,
-    /// Longest store buffer of a Promela program
+    /// The memory model that the printed program describes itself, with buffers in its variables
+    /// [default: tso; c: none]
+    #[arg(long, value_name = "MODEL", ignore_case = true)]
+    pub model: Option<Model>,
+    /// Longest store buffer of such a program
     #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub bound: u64,
+    /// What a store does that finds no room, in direct, rba and c
+    #[arg(long, value_name = "WHAT", default_value = "abort")]
+    pub overflow: Overflow,
     #[command(flatten)]
     pub common: Common,
 }
@@ -61,4 +66,10 @@ pub enum TargetName {
     Promela,
     /// For Memorax
     Rmm,
+    /// The native language under SC, with store buffers that shift
+    Direct,
+    /// The same with store buffers that never shift
+    Rba,
+    /// C with pthreads and assert: with C11 atomics, or with the store buffers of a --model
+    C,
 }

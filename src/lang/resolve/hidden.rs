@@ -43,7 +43,10 @@ impl Checker<'_> {
                     name: format!("{HIDDEN}{number}"),
                     span,
                     domain,
-                    initial: Initial::Value(domain.low),
+                    initial: Initial::Value(match domain.is_unbounded() {
+                        true => 0,
+                        false => domain.low,
+                    }),
                 });
             }
         }

@@ -123,7 +123,10 @@ impl Integers<'_, '_> {
                 }
                 if let Some(old) = old {
                     match self.is_integer_place(place) {
-                        true => self.takes_integer(old, &place.name),
+                        true => {
+                            let message = "`cas` of an integer does not give the old value";
+                            self.refuse(old.span, message, "use `swap`, or load it again");
+                        }
                         false => self.takes_bounded(old, &place.name),
                     }
                 }

@@ -235,7 +235,7 @@ impl Builder<'_> {
                 let assigned = |case: Case<LocalId>| match integer {
                     true => case.way().and(Datum::Assign(*local, case.value)),
                     false => {
-                        let value = case.value.rest.clone();
+                        let value = case.value.bounded().clone();
                         case.way().with(Instr::Assign {
                             local: *local,
                             value,
@@ -284,7 +284,7 @@ impl Builder<'_> {
                     let (way, sum) = (case.way(), case.value);
                     let value = match integer {
                         true => Expr::Const(0),
-                        false => sum.rest.clone(),
+                        false => sum.bounded().clone(),
                     };
                     let way = way.with(Instr::Store {
                         place: place.clone(),
