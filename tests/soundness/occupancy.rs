@@ -245,7 +245,7 @@ process p {
     }
 }
 ";
-    check(text, Model::Tso, &["5:9 5:9-7:27"]);
+    check(text, Model::Tso, &["5:9 5:9-7:16"]);
     let never = text.replace("if (r) skip; else fence;", "if (r) fence;");
     check(&never, Model::Tso, &["1"]);
 }
