@@ -96,11 +96,8 @@ impl<'a> Lowering<'a> {
             }
         };
         self.places(piece, &content.ty)?;
-        let count = if self.repeated > 0 {
-            self.options.heap
-        } else {
-            1
-        };
+        let again = self.repeated > 0;
+        let count = if again { self.options.heap } else { 1 };
         let what = match &element.ty {
             Type::Struct(id) => self.structs.get(*id).name.clone(),
             _ => "block".to_string(),
@@ -109,7 +106,8 @@ impl<'a> Lowering<'a> {
             .map(|_| self.new_block(&what, &content))
             .collect();
         let address = match self.known.freed {
-            false => self.next_block(&blocks, piece),
+            false if again => self.next_block(&blocks, piece),
+            false => Expr::Const(self.block_start(blocks[0])),
             true => self.free_block(&blocks, piece),
         };
         let region: Vec<Value> = blocks.iter().map(|id| self.block_start(*id)).collect();
@@ -175,9 +173,6 @@ impl<'a> Lowering<'a> {
     /// Blocks are handed out in order.
     fn next_block(&mut self, blocks: &[ObjectId], piece: Piece) -> Expr<LocalId> {
         let first = Expr::Const(self.block_start(blocks[0]));
-        if blocks.len() == 1 {
-            return first;
-        }
         let span = self.span(piece);
         let most = blocks.len() as Value;
         let domain = Domain { low: 0, high: most };

@@ -83,6 +83,8 @@ fn an_exhausted_heap_is_inconclusive() {
     let ran = folder.run(&["verify", "push.c", "--model", "tso"]);
     assert_eq!(ran.code, 3, "{}", ran.stdout);
     assert!(ran.stdout.contains("--heap"), "{}", ran.stdout);
+    let ran = folder.run(&["verify", "push.c", "--model", "tso", "--heap", "1"]);
+    assert_eq!(ran.code, 3, "{}", ran.stdout);
     let ran = folder.run(&["verify", "push.c", "--model", "tso", "--heap", "6"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
     // What is wrong is wrong with any heap.

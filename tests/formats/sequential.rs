@@ -20,13 +20,13 @@ use rayon::prelude::*;
 
 const MOST_STATES: u64 = 60_000;
 
-/// The translated program, as the text that is printed is read.
-fn sequential(ast: &Ast, options: &SequentialOptions) -> (Source, Program) {
+/// The translated program, as the text that is printed is read; none if it is refused.
+fn sequential(ast: &Ast, options: &SequentialOptions) -> Option<(Source, Program)> {
     let symbols = resolve(ast).expect("the program is well formed");
-    let Sequential { ast, .. } = translate(ast, &symbols, options);
+    let Sequential { ast, .. } = translate(ast, &symbols, options).ok()?;
     let source = Source::new("sequential.fen", unparse(&ast, &[]));
     let program = programs::program(&source);
-    (source, program)
+    Some((source, program))
 }
 
 /// What is found: a violation, a full buffer, nothing, or too many states.
@@ -38,8 +38,8 @@ enum Found {
     TooMuch,
 }
 
-fn sequential_verdict(ast: &Ast, options: &SequentialOptions) -> (Found, String) {
-    let (source, program) = sequential(ast, options);
+fn sequential_verdict(ast: &Ast, options: &SequentialOptions) -> Option<(Found, String)> {
+    let (source, program) = sequential(ast, options)?;
     let program = program.fenced(&Default::default());
     let answer = answer(&program, &capped(exact(Model::Sc, 1), 20 * MOST_STATES));
     let found = match (answer.verdict, answer.counterexample()) {
@@ -56,7 +56,7 @@ fn sequential_verdict(ast: &Ast, options: &SequentialOptions) -> (Found, String)
         },
         _ => Found::TooMuch,
     };
-    (found, source.text().to_string())
+    Some((found, source.text().to_string()))
 }
 
 /// The same question to the original with buffers up to a bound.
@@ -88,7 +88,9 @@ fn compare(text: &str, ast: &Ast, program: &Program, options: SequentialOptions)
                 overflow,
                 ..options
             };
-            let (found, translated) = sequential_verdict(ast, &options);
+            let Some((found, translated)) = sequential_verdict(ast, &options) else {
+                return tally;
+            };
             let fits = match (encoding, overflow, found) {
                 (_, _, Found::TooMuch) => continue,
                 // A proof is one of the original.

@@ -21,6 +21,8 @@ mod flush;
 mod queues;
 mod statements;
 
+use super::plain;
+use crate::diagnostic::Diagnostic;
 use crate::import::build::{binary, chain, expr, int, name, not, var};
 use crate::import::names::Names;
 use crate::lang::ast::{
@@ -84,13 +86,18 @@ pub struct Sequential {
 }
 
 /// The program with its buffers as variables.
-pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> Sequential {
+pub fn translate(
+    ast: &Ast,
+    symbols: &Symbols,
+    options: &SequentialOptions,
+) -> Result<Sequential, Vec<Diagnostic>> {
+    plain::check(ast, symbols)?;
     if options.model == Model::Sc {
-        return Sequential {
+        return Ok(Sequential {
             ast: ast.clone(),
             room: None,
             flushers: Vec::new(),
-        };
+        });
     }
     let mut names = taken(ast, symbols);
     let bound = names.fresh(BOUND);
@@ -143,7 +150,7 @@ pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> S
         }
     }
     let room = buffers.iter().flatten().next().map(Buffer::room);
-    Sequential {
+    Ok(Sequential {
         ast: Ast { items },
         room: room.map(|room| expression_text(&room)),
         flushers: buffers
@@ -151,7 +158,7 @@ pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> S
             .flatten()
             .map(|buffer| buffer.flusher.clone())
             .collect(),
-    }
+    })
 }
 
 /// The process that a template stands for.
