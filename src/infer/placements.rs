@@ -47,7 +47,7 @@ pub fn find_placements<'a>(engine: &mut impl Engine<'a>) -> Conclusion {
     let options = engine.run().options;
     let (best, states) = match search(engine) {
         Ok(found) => found,
-        Err(outcome) => return outcome,
+        Err(outcome) => return *outcome,
     };
     let mut placement = engine.run().placement(best, states);
     if let Some(prices) = options.kinds {
@@ -83,17 +83,19 @@ pub fn find_placements<'a>(engine: &mut impl Engine<'a>) -> Conclusion {
 }
 
 /// The first set that verifies, cheapest first.
-fn search<'a>(engine: &mut impl Engine<'a>) -> Result<(PointSet, u64), Conclusion> {
+fn search<'a>(engine: &mut impl Engine<'a>) -> Result<(PointSet, u64), Box<Conclusion>> {
     loop {
         let costs = &engine.run().options.costs;
         let Some(fences) = cheapest(&engine.demands(), costs) else {
-            return Err(engine.when_unsatisfiable());
+            return Err(Box::new(engine.when_unsatisfiable()));
         };
         announce(engine, &fences, Some(hitting::cost(&fences, costs)));
         match engine.round(&fences) {
             Round::Verified(states) => return Ok((fences, states)),
             Round::Failed => {}
-            Round::Inconclusive(reason) => return Err(Conclusion::Inconclusive(reason)),
+            Round::Inconclusive(reason) => {
+                return Err(Box::new(Conclusion::Inconclusive(reason)));
+            }
         }
     }
 }

@@ -100,8 +100,11 @@ impl Text {
                 self.line(depth, &format!("{change}{test}{end}"));
             }
             18 => {
+                let first =
+                    self.random
+                        .pick(&["", "assert(b != 1);", "b = b + 1;", "assert(r < 1);"]);
                 let body = format!(
-                    "atomic {{ load r = {place}; assume(r > {small}); store {place} = r + 1; }}"
+                    "atomic {{ {first} load r = {place}; assume(r > {small}); store {place} = r + 1; }}"
                 );
                 self.line(depth, &body);
             }

@@ -219,7 +219,7 @@ fn is_cheapest(source: &Source, model: Model, naive: interpreter::Model) -> bool
     let fails = |fences: &PointSet| {
         let sites = fences.iter().map(|point| {
             let site = &program.points[point.index()].sites[0];
-            (site.clone(), FenceKind::Full)
+            (*site, FenceKind::Full)
         });
         let typed = insert_fences(source, &sites.collect::<Vec<_>>());
         wrong(&Source::new("fenced.fen", typed), naive, 20_000) == Some(true)

@@ -99,7 +99,7 @@ impl Integers<'_, '_> {
                 self.index(place);
                 match self.is_integer_place(place) {
                     true => self.kept(value),
-                    false => self.into_finite(value, &place.name),
+                    false => self.finite_for(value, &place.name),
                 }
             }
             StmtKind::Load { target, place } => {
@@ -136,8 +136,8 @@ impl Integers<'_, '_> {
                         self.kept(new);
                     }
                     false => {
-                        self.into_finite(expected, &place.name);
-                        self.into_finite(new, &place.name);
+                        self.finite_for(expected, &place.name);
+                        self.finite_for(new, &place.name);
                     }
                 }
             }
@@ -154,7 +154,7 @@ impl Integers<'_, '_> {
                     }
                     false => {
                         self.takes_bounded(target, &place.name);
-                        self.into_finite(value, &place.name);
+                        self.finite_for(value, &place.name);
                     }
                 }
             }
@@ -172,13 +172,13 @@ impl Integers<'_, '_> {
             }
             StmtKind::Assign { target, value } => match self.is_integer_local(&target.text) {
                 true => self.kept(value),
-                false => self.into_finite(value, target),
+                false => self.finite_for(value, target),
             },
             StmtKind::Havoc { target, range } => {
                 for end in range.iter().flat_map(|range| [&range.low, &range.high]) {
                     match self.is_integer_local(&target.text) {
                         true => self.kept(end),
-                        false => self.into_finite(end, target),
+                        false => self.finite_for(end, target),
                     }
                 }
             }
@@ -259,7 +259,7 @@ impl Integers<'_, '_> {
     }
 
     /// A value with bounds that goes into a variable with bounds.
-    fn into_finite(&mut self, expr: &Expr, target: &Name) {
+    fn finite_for(&mut self, expr: &Expr, target: &Name) {
         if self.sums(expr).iter().any(|sum| !sum.is_empty()) {
             let message = format!("'{}' has bounds and cannot take an integer", target.text);
             let help = format!(

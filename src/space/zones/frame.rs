@@ -7,9 +7,10 @@
 //! a guard in front of the instruction; guard and instruction are one step if the guard cannot
 //! fail.
 
+use super::way::{Part, Way, failing, integer, is_true};
 use crate::program::{
-    BinaryOp, Case, Condition, Edge, EdgeId, Expr, Fault, Initial, Instr, Loc, LocalId, Location,
-    PlaceId, PlaceRef, Process, ProcessId, Program, Sum, UnaryOp, Update, Value, cases,
+    Case, Condition, Edge, EdgeId, Expr, Fault, Initial, Instr, Loc, LocalId, Location, PlaceId,
+    PlaceRef, Process, ProcessId, Program, Sum, Update, Value, cases,
 };
 use crate::source::Span;
 
@@ -42,6 +43,8 @@ pub enum Datum {
     /// A load, a store, or what an update does: on the place that the frame accesses.
     Load(LocalId, PlaceRef),
     Store(PlaceRef, Sum<LocalId>),
+    /// Within an atomic block: what follows belongs to the instruction with this span.
+    Begin(Span),
 }
 
 impl Frame {
@@ -97,7 +100,7 @@ impl Frame {
             Datum::Assign(_, sum) | Datum::Store(_, sum) => {
                 sum.integers.iter().any(|(_, factor)| *factor != 1)
             }
-            Datum::Any(_) | Datum::Load(..) => false,
+            Datum::Any(_) | Datum::Load(..) | Datum::Begin(_) => false,
         });
         let unbounded = |atom: &crate::program::Atom| program.is_integer(atom);
         let property = program.properties.iter().any(|property| {
@@ -125,15 +128,6 @@ struct Builder<'a> {
     edges: Vec<Edge>,
     locations: Vec<Location>,
     beside: Vec<FrameEdge>,
-}
-
-/// One way to perform an instruction.
-#[derive(Clone)]
-struct Way {
-    /// Conditions with bounds.
-    when: Expr<LocalId>,
-    data: Vec<Datum>,
-    instr: Instr,
 }
 
 impl Builder<'_> {
@@ -398,38 +392,22 @@ impl Builder<'_> {
 
     /// A block runs as one step: its ways are those of its instructions, one after the other.
     fn atomic(&self, body: &[(Instr, Span)]) -> Vec<Way> {
-        let mut ways: Vec<(Vec<Datum>, Vec<(Instr, Span)>, bool)> = vec![(vec![], vec![], false)];
+        let mut blocks = vec![Part::default()];
         for (instr, span) in body {
-            let next = self.ways(instr);
-            let mut longer = Vec::new();
-            for (data, done, failed) in ways {
-                if failed {
-                    longer.push((data, done, failed));
-                    continue;
-                }
-                for way in &next {
-                    let (mut data, mut done) = (data.clone(), done.clone());
-                    data.extend(way.data.iter().cloned());
-                    if !is_true(&way.when) {
-                        let guard = Instr::Guard {
-                            condition: way.when.clone(),
-                            wanted: true,
-                        };
-                        done.push((guard, *span));
-                    }
-                    done.push((way.instr.clone(), *span));
-                    let fails = matches!(&way.instr, Instr::Assert { condition, .. }
-                        if condition.constant() == Some(0));
-                    longer.push((data, done, fails));
-                }
-            }
-            ways = longer;
+            let ways = self.ways(instr);
+            let (failed, going): (Vec<Part>, Vec<Part>) =
+                blocks.into_iter().partition(|block| block.failed);
+            let longer = going.iter().flat_map(|block| {
+                let longer = |way: &Way| block.clone().and(way, *span);
+                ways.iter().map(longer)
+            });
+            blocks = failed.into_iter().chain(longer).collect();
         }
-        let block = |(data, done, _)| Way {
+        let block = |Part { data, done, .. }| Way {
             data,
             ..Way::plain(Instr::Atomic(done))
         };
-        ways.into_iter().map(block).collect()
+        blocks.into_iter().map(block).collect()
     }
 
     /// The ways of an instruction at a place whose index may be an integer.
@@ -485,125 +463,5 @@ impl Builder<'_> {
             PlaceRef::Computed { .. } => return false,
         };
         self.program.places[place.index()].domain.is_unbounded()
-    }
-}
-
-impl Way {
-    fn plain(instr: Instr) -> Way {
-        Way {
-            when: Expr::Const(1),
-            data: Vec::new(),
-            instr,
-        }
-    }
-
-    fn skip() -> Way {
-        Way::plain(Instr::Skip)
-    }
-
-    fn and(mut self, datum: Datum) -> Way {
-        self.data.push(datum);
-        self
-    }
-
-    fn with(self, instr: Instr) -> Way {
-        Way { instr, ..self }
-    }
-
-    /// The conditions and data of this one, and then another.
-    fn then(mut self, other: Way) -> Way {
-        self.data.extend(other.data);
-        Way {
-            when: conjunction(self.when, other.when),
-            data: self.data,
-            instr: other.instr,
-        }
-    }
-}
-
-impl Case<LocalId> {
-    /// What must hold for the case, without an instruction.
-    fn way(&self) -> Way {
-        let mut way = Way::skip();
-        for condition in &self.when {
-            match condition {
-                Condition::Finite { condition, wanted } => {
-                    let condition = truth(condition.clone(), *wanted);
-                    way.when = conjunction(way.when, condition);
-                }
-                Condition::AtMostZero(sum) => way = way.and_sum(sum.clone()),
-            }
-        }
-        // The part with bounds is evaluated even where only integers are compared: it may fail.
-        match self.value.integers.is_empty() {
-            true => way,
-            false => way.evaluating(&self.value.rest),
-        }
-    }
-
-    /// The way on which a condition is true, or false if that is wanted; none if it never is.
-    fn guard(self, wanted: bool) -> Option<Way> {
-        let way = self.way();
-        match self.value.rest.constant() {
-            Some(value) if (value != 0) != wanted => None,
-            Some(_) => Some(way),
-            None => {
-                let condition = truth(self.value.rest, wanted);
-                Some(Way {
-                    when: conjunction(way.when, condition),
-                    ..way
-                })
-            }
-        }
-    }
-}
-
-impl Way {
-    fn and_sum(self, sum: Sum<LocalId>) -> Way {
-        let way = self.evaluating(&sum.rest);
-        way.and(Datum::AtMostZero(sum))
-    }
-
-    /// Fails where an expression with bounds has no value.
-    fn evaluating(mut self, rest: &Expr<LocalId>) -> Way {
-        if !matches!(rest, Expr::Const(_) | Expr::Atom(_)) {
-            let rest = Box::new(rest.clone());
-            let defined = Expr::Binary(BinaryOp::Equal, rest.clone(), rest);
-            self.when = conjunction(self.when, defined);
-        }
-        self
-    }
-}
-
-fn integer(local: LocalId) -> Sum<LocalId> {
-    Sum {
-        integers: vec![(local, 1)],
-        rest: Expr::Const(0),
-    }
-}
-
-fn failing(fault: Option<Fault>) -> Instr {
-    Instr::Assert {
-        condition: Expr::Const(0),
-        fault,
-    }
-}
-
-fn is_true(condition: &Expr<LocalId>) -> bool {
-    *condition == Expr::Const(1)
-}
-
-fn conjunction(left: Expr<LocalId>, right: Expr<LocalId>) -> Expr<LocalId> {
-    match (is_true(&left), is_true(&right)) {
-        (true, _) => right,
-        (_, true) => left,
-        _ => Expr::Binary(BinaryOp::And, Box::new(left), Box::new(right)),
-    }
-}
-
-fn truth(condition: Expr<LocalId>, wanted: bool) -> Expr<LocalId> {
-    match wanted {
-        true => condition,
-        false => Expr::Unary(UnaryOp::Not, Box::new(condition)),
     }
 }

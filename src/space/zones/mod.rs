@@ -28,6 +28,8 @@ mod refute;
 mod replay;
 mod rules;
 mod search;
+mod start;
+mod way;
 mod zone;
 
 pub use replay::Replayed;
@@ -128,7 +130,7 @@ impl<'a> Integers<'a> {
 
     /// Goes a way without rounding. What rules it out is added to the thresholds.
     pub fn examine(&self, suspect: &mut Suspect, thresholds: &mut Thresholds) -> Examined {
-        let start = search::start_as(&mut suspect.rules, self.program, Rounding::Exact);
+        let start = start::start(&mut suspect.rules, self.program, Rounding::Exact);
         match refute::go(&suspect.way, start, self.frame.octagon) {
             Gone::ToItsEnd => Examined::Possible,
             Gone::RuledOutBy(facts) => match refute::learn(thresholds, &facts) {

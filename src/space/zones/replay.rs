@@ -10,7 +10,8 @@ use super::frame::Frame;
 use super::judge::Judge;
 use super::matrix::{Fact, Matrix, Node};
 use super::rules::{Home, Rules};
-use super::search::{Frozen, Way, WayStep, initial_integers, start_as};
+use super::search::{Frozen, Way, WayStep};
+use super::start::{initial_integers, start};
 use super::zone::{Assigned, Move, Rounding, Term, Zone};
 use crate::limits::{Limits, Monitor, StopReason, Watch};
 use crate::memory::Semantics;
@@ -83,7 +84,7 @@ fn follow(
     let own: Vec<&WayStep> = way.steps.iter().filter(|step| !is_flush(step)).collect();
     let mut visited = vec![Visited {
         state: way.initial.clone(),
-        zone: start_as(rules, program, Rounding::Exact),
+        zone: start(rules, program, Rounding::Exact),
         own: 0,
         last: None,
     }];

@@ -306,8 +306,20 @@ impl Walk<'_, '_> {
     fn along(&mut self, step: &Step) {
         let frame = self.rules.frame;
         let automaton = self.rules.program().process(self.process);
+        let failed = match step.next.at {
+            At::Failed(failure) => Some(failure.span),
+            At::Loc(_) => None,
+        };
+        let mut running = None;
         for &edge in &step.path {
             for datum in &frame.edge(self.process, edge).data {
+                if let Datum::Begin(span) = datum {
+                    // Behind an instruction of a block that failed, nothing was done.
+                    if running.is_some() && running == failed {
+                        return;
+                    }
+                    running = Some(*span);
+                }
                 if self.datum(datum, step).is_err() {
                     // An expression has no value: the step ends in a failure.
                     return;
@@ -323,6 +335,7 @@ impl Walk<'_, '_> {
 
     fn datum(&mut self, datum: &Datum, step: &Step) -> Result<(), Fault> {
         match datum {
+            Datum::Begin(_) => {}
             Datum::AtMostZero(sum) => {
                 let fact = self.fact(sum)?;
                 self.constraints.push(fact);

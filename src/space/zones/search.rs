@@ -6,11 +6,12 @@
 
 use super::judge::Judge;
 use super::matrix::Fact;
-use super::rules::{Home, Rules};
+use super::rules::Rules;
+use super::start::start;
 use super::zone::{Move, Rounding, Thresholds, Zone};
 use crate::limits::{Limits, Monitor, StopReason, Watch};
 use crate::memory::step::{At, Config, Effect};
-use crate::program::{EdgeId, Initial, LocalId, PlaceId, ProcessId, Program, Value};
+use crate::program::{EdgeId, PlaceId, ProcessId, Program, Value};
 use crate::property::Violation;
 use crate::space::{Coverage, Statistics};
 use ahash::{AHashMap, AHashSet};
@@ -168,8 +169,9 @@ impl<'a, 'o> Explorer<'a, 'o> {
     }
 
     fn run(&mut self) -> Result<Option<(Violation, Way)>, StopReason> {
+        let rounding = Rounding::To(self.options.thresholds);
         for initial in self.initial()? {
-            let zone = start(&mut self.rules, self.judge.program, self.options.thresholds);
+            let zone = start(&mut self.rules, self.judge.program, rounding);
             let frame = self.frame(&initial);
             let zone = self.zones.insert_full(zone).0;
             if let Some(found) = self.arrive(frame, zone, None) {
@@ -435,56 +437,12 @@ impl<'a, 'o> Explorer<'a, 'o> {
         if limits.max_memory.is_some_and(|most| self.bytes > most) {
             return Err(StopReason::MaxMemory);
         }
-        if states % 64 == 0 || self.queue.len() % 64 == 0 {
+        if states.is_multiple_of(64) || self.queue.len().is_multiple_of(64) {
             monitor.report(states, 0);
             monitor.stop(limits).map_or(Ok(()), Err)?;
         }
         Ok(())
     }
-}
-
-/// What is known of integers at the start.
-pub fn start(rules: &mut Rules, program: &Program, thresholds: &Thresholds) -> Zone {
-    start_as(rules, program, Rounding::To(thresholds))
-}
-
-/// The same, kept in a given way.
-pub fn start_as(rules: &mut Rules, program: &Program, rounding: Rounding) -> Zone {
-    let mut data = Move::default();
-    for (home, value) in initial_integers(program) {
-        if let Some(value) = value {
-            let node = rules.node(home);
-            let zero = super::matrix::Node::ZERO;
-            data.constraints.push(Fact::new(node, zero, value));
-            data.constraints.push(Fact::new(zero, node, -value));
-        }
-    }
-    let start = Zone::anything().after(&data, rules.frame.octagon, rounding);
-    start.expect("initial values do not exclude each other")
-}
-
-/// All integers of a program that are there at the start, with their values.
-pub fn initial_integers(program: &Program) -> Vec<(Home, Option<Value>)> {
-    let value = |initial: Initial| match initial {
-        Initial::Value(value) => Some(value),
-        Initial::Any => None,
-    };
-    let mut all = Vec::new();
-    for (index, place) in program.places.iter().enumerate() {
-        if place.domain.is_unbounded() {
-            all.push((Home::Place(PlaceId(index as u32)), value(place.initial)));
-        }
-    }
-    for (id, process) in program.process_ids().zip(&program.processes) {
-        for (index, local) in process.locals.iter().enumerate() {
-            let live = process.location(process.entry).live[index];
-            if local.domain.is_unbounded() && live {
-                let home = Home::Local(id, LocalId(index as u32));
-                all.push((home, value(local.initial)));
-            }
-        }
-    }
-    all
 }
 
 /// Each of the states with each of the values.
