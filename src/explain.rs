@@ -6,7 +6,7 @@
 use crate::describe;
 use crate::limits::Watch;
 use crate::memory::step::{At, Stepper, initial_values};
-use crate::program::{Instr, ProcessId, Program};
+use crate::program::{Initial, Instr, ProcessId, Program};
 use crate::property::Violation;
 use crate::source::Source;
 use crate::space::{Snapshot, Trace, TraceStep};
@@ -154,8 +154,13 @@ pub fn starts(stepper: &Stepper) -> Vec<Snapshot> {
         configs: Vec::new(),
     }];
     for place in &stepper.program.places {
-        let values = initial_values(place.initial, place.domain);
-        states = extended(states, values, |state, value| state.memory.push(value));
+        let add = |state: &mut Snapshot, value| state.memory.push(value);
+        states = match place.initial {
+            Initial::Any if place.domain.is_unbounded() => {
+                extended(states, stepper.choices.clone(), add)
+            }
+            initial => extended(states, initial_values(initial, place.domain), add),
+        };
     }
     for process in &stepper.program.processes {
         let configs = stepper.initial(process, &Watch::never());

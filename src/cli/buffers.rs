@@ -14,6 +14,12 @@ use std::time::Instant;
 /// Says how long the buffers of a program get, under each model asked for.
 pub fn run(args: &args::Buffers) -> Result<Exit, Failure> {
     let input = input::program(&args.file, &args.common)?;
+    if input.program.has_integers() {
+        return Err(Failure::Message {
+            text: "buffers does not go with integers without bound".to_string(),
+            help: Some("give the variables ranges: `int[low..=high]`".to_string()),
+        });
+    }
     let searches = Interruptible::new();
     let program = input.program.fenced(&Default::default());
     let mut exit = Exit::Fine;

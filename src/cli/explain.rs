@@ -9,6 +9,7 @@ use super::{Exit, Failure, input, verify};
 use crate::describe;
 use crate::explain::{MOST_STARTS, Walk, starts};
 use crate::limits::Monitor;
+use crate::memory::step::Stepper;
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::PointSet;
 use crate::record::{Initial, Step, TraceFile};
@@ -58,7 +59,11 @@ pub fn run(args: &args::Explain) -> Result<Exit, Failure> {
         }
     };
     let program = whole.fenced(&fences);
-    let stepper = semantics.stepper(&program);
+    // Of all integers, a few to choose from.
+    let stepper = Stepper {
+        choices: (-2..=2).collect(),
+        ..semantics.stepper(&program)
+    };
     let all = starts(&stepper);
     let Some(first) = all.first() else {
         return Err(Failure::message("the program cannot start"));

@@ -124,9 +124,10 @@ impl Domain {
         high: i32::MAX as Value,
     };
     /// Integers without bound, as far as values go. Only executions that were found before hold
-    /// numbers of these, and no such number comes near the ends.
+    /// numbers of these, and no such number comes near the ends. The least value is left out:
+    /// this is the range of no type of C.
     pub const INTEGERS: Domain = Domain {
-        low: Value::MIN,
+        low: -Value::MAX,
         high: Value::MAX,
     };
 

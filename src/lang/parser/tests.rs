@@ -200,7 +200,7 @@ fn one_mistake_one_message() {
         &[
             "unknown statement 'sotre'",
             "expected `;`, found `}`",
-            "expected `bool` or `int`, found `in`",
+            "expected `bool`, `int` or `integer`, found `in`",
         ],
     );
     check(

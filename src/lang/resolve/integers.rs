@@ -5,6 +5,8 @@
 //! two, which is what an octagon can say. Everything else is refused here, with what to write
 //! instead, one message for each place.
 
+mod block;
+
 use super::{Checker, Scope};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
@@ -223,9 +225,11 @@ impl Integers<'_, '_> {
             }
             StmtKind::Expanded(block) => self.block(block),
             StmtKind::Either(branches) => branches.iter().for_each(|branch| self.block(branch)),
-            StmtKind::Nofence(block) | StmtKind::Atomic(block) | StmtKind::Block(block) => {
+            StmtKind::Atomic(block) => {
+                self.read_again(block);
                 self.block(block);
             }
+            StmtKind::Nofence(block) | StmtKind::Block(block) => self.block(block),
             StmtKind::Fence(_)
             | StmtKind::Skip
             | StmtKind::Goto(_)

@@ -9,8 +9,8 @@
 
 use super::way::{Part, Way, failing, integer, is_true};
 use crate::program::{
-    Case, Condition, Edge, EdgeId, Expr, Fault, Initial, Instr, Loc, LocalId, Location, PlaceId,
-    PlaceRef, Process, ProcessId, Program, Sum, Update, Value, cases,
+    Case, Condition, Domain, Edge, EdgeId, Expr, Fault, Initial, Instr, Loc, LocalId, Location,
+    PlaceId, PlaceRef, Process, ProcessId, Program, Sum, Update, Value, cases,
 };
 use crate::source::Span;
 
@@ -244,7 +244,9 @@ impl Builder<'_> {
                 let begin = Way::skip().and(Datum::Assign(old, value.clone()));
                 let mut ways = vec![(begin, Way::skip().and(Datum::Any(*local)))];
                 for (end, sign) in [(low, -1), (high, 1)] {
-                    if matches!(end, Expr::Const(Value::MIN | Value::MAX)) {
+                    if *end == Expr::Const(Domain::INTEGERS.low)
+                        || *end == Expr::Const(Domain::INTEGERS.high)
+                    {
                         continue;
                     }
                     let mut next = Vec::new();
