@@ -98,7 +98,7 @@ fn add(a: [usize; 2], b: [usize; 2]) -> [usize; 2] {
 
 #[test]
 fn random_programs_have_the_same_verdicts_in_c() {
-    let tally = (0..24u64).into_par_iter().map(|seed| {
+    let tally = (0..36u64).into_par_iter().map(|seed| {
         let case = case(seed, &families()[(seed % 4) as usize]);
         compare(&case.text, &case.ast, &case.program)
     });
