@@ -23,7 +23,7 @@ test-spin: ## compare the whole suite with Spin, which is installed if it is mis
 	tests/install.sh spin gcc
 	FENCESMITH_SPIN=all $(CARGO) test --locked --test formats spin -- --nocapture
 
-tables: build ## regenerate everything in results/, or one with ONLY=table1, table2, compare, complete, growth, suite, performance or c
+tables: build ## regenerate everything in results/, or one with ONLY=table1, table2, compare, complete, growth, suite, performance, integers or c
 	$(CARGO) run --release --locked --example tables -- $(ONLY)
 
 performance: build ## measure again and write results/performance.md; ARGS=--quick for a short run

@@ -98,12 +98,12 @@ fn add(a: [usize; 2], b: [usize; 2]) -> [usize; 2] {
 
 #[test]
 fn random_programs_have_the_same_verdicts_in_c() {
-    let tally = (0..36u64).into_par_iter().map(|seed| {
+    let tally = (0..28u64).into_par_iter().map(|seed| {
         let case = case(seed, &families()[(seed % 4) as usize]);
         compare(&case.text, &case.ast, &case.program)
     });
     let [wrong, right] = tally.reduce(|| [0; 2], add);
-    assert!(wrong > 10 && right > 30, "{wrong} {right}");
+    assert!(wrong > 10 && right > 20, "{wrong} {right}");
 }
 
 #[test]

@@ -132,9 +132,9 @@ fn verdicts_of_programs_without_loops() {
         accesses: seed.is_multiple_of(5),
         statements: 6,
     };
-    let tally = total(seeds(600).map(|seed| compare(seed, shape(seed), 30_000)));
+    let tally = total(seeds(300).map(|seed| compare(seed, shape(seed), 30_000)));
     println!("correct, violated, open: {tally:?}");
-    assert!(tally.0 > 300 && tally.1 > 300, "{tally:?}");
+    assert!(tally.0 > 150 && tally.1 > 300, "{tally:?}");
     // Sets of stores lose what relates their values; exact heads are long enough here.
     assert!(20 * tally.2 < tally.0 + tally.1, "{tally:?}");
 }
@@ -147,9 +147,9 @@ fn verdicts_of_programs_with_loops() {
         accesses: false,
         statements: 5,
     };
-    let tally = total(seeds(400).map(|seed| compare(1 << 32 | seed, shape(seed), 3_000)));
+    let tally = total(seeds(200).map(|seed| compare(1 << 32 | seed, shape(seed), 3_000)));
     println!("correct, violated, open: {tally:?}");
-    assert!(tally.0 > 200 && tally.1 > 200, "{tally:?}");
+    assert!(tally.0 > 100 && tally.1 > 200, "{tally:?}");
 }
 
 /// A program whose property forbids what the memory model allows and SC does not.
@@ -193,7 +193,7 @@ fn placements_are_the_cheapest() {
         accesses: true,
         statements: 5,
     };
-    let seeds = seeds(800).flat_map_iter(|seed| MODELS[1..].iter().map(move |m| (seed, *m)));
+    let seeds = seeds(500).flat_map_iter(|seed| MODELS[1..].iter().map(move |m| (seed, *m)));
     let placed: usize = seeds
         .map(
             |(seed, (model, naive))| match relaxed(2 << 32 | seed, shape, naive) {
@@ -203,7 +203,7 @@ fn placements_are_the_cheapest() {
         )
         .sum();
     println!("{placed} placements");
-    assert!(placed >= 20, "only {placed} placements");
+    assert!(placed >= 12, "only {placed} placements");
 }
 
 /// Whether fences are placed; they must be as few as can be.

@@ -176,3 +176,27 @@ fn mutants_are_wrong() {
         assert!(count > 0, "{} has no mutant", source.name());
     });
 }
+
+/// Printed for Memorax and read again, with `Z` as all integers.
+#[test]
+fn machines_over_all_integers() {
+    let mut read = 0;
+    for name in names(&[INTEGERS]) {
+        let source = source(&name);
+        let Ok(text) = fencesmith::export::rmm::print(&compiled(&source), &source) else {
+            continue;
+        };
+        let machine = Source::new("machine.rmm", text);
+        let ast = fencesmith::import::read(fencesmith::import::Format::Rmm, &machine, &[]);
+        let ast = fencesmith::lang::unbounded(ast.expect("it is a machine"));
+        let symbols = fencesmith::lang::resolve::resolve(&ast).expect("it is well formed");
+        let program = fencesmith::lower::lower(&ast, &symbols);
+        assert!(program.has_integers(), "{name}");
+        for expected in expected(&source).iter().filter(|it| it.verdict != "open") {
+            let found = verdict(&program, expected.model);
+            assert_eq!(found, expected.verdict, "{name} under {}", expected.model);
+        }
+        read += 1;
+    }
+    assert!(read >= 3, "only {read} machines");
+}
