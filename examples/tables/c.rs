@@ -1,37 +1,14 @@
 //! The programs in C: what is answered, and what that takes.
 
+use crate::answers;
 use fencesmith::words::grouped;
-use serde_json::Value;
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
-
-/// All answers of a command about `algorithms/c`, by program and model.
-type Answers = BTreeMap<(String, String), Value>;
-
-fn answers(root: &Path, command: &str, models: &str) -> Result<Answers, Box<dyn Error>> {
-    let output = Command::new(root.join("target/release/fencesmith"))
-        .current_dir(root)
-        .args([command, "algorithms/c", "--model", models])
-        .args(["--format", "json", "--threads", "1", "--timeout", "60"])
-        .output()?;
-    let records: Vec<Value> = serde_json::from_slice(&output.stdout)?;
-    let mut all = Answers::new();
-    for record in records {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
-        let program = text(&record["program"]);
-        let name = program.rsplit('/').next().unwrap_or_default();
-        let name = name.trim_end_matches(".c").to_string();
-        all.insert((name, text(&record["config"]["model"])), record);
-    }
-    Ok(all)
-}
 
 pub fn markdown(root: &Path) -> Result<String, Box<dyn Error>> {
-    let verdicts = answers(root, "verify", "sc,tso,pso")?;
-    let placements = answers(root, "infer", "tso,pso")?;
+    let verdicts = answers(root, &["verify"], "algorithms/c", "sc,tso,pso")?;
+    let placements = answers(root, &["infer"], "algorithms/c", "tso,pso")?;
     let mut out = "# Programs in C\n\n\
         Every program of `algorithms/c`: the verdict with unbounded buffers and loops, the states (or \
         sets of states) of the search that gave it, and seconds, one thread, as `verify` and `infer` \

@@ -1,13 +1,14 @@
 //! The programs with integers without bound: what is answered, what that takes, and what others
 //! have published.
 
+use crate::answers;
 use fencesmith::words::grouped;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
+
+const FOLDER: &str = "algorithms/integers";
 
 /// Fences per process, predicates and seconds of Abdulla, Atig, Chen, Leonardsson, Rezine 2012
 /// (SAS), table 1, under TSO.
@@ -36,27 +37,6 @@ const RELATED: [(&str, &str, &str); 9] = [
     ("the", "THE", "4 / 4"),
 ];
 
-type Answers = BTreeMap<(String, String), Value>;
-
-fn answers(root: &Path, command: &[&str], models: &str) -> Result<Answers, Box<dyn Error>> {
-    let output = Command::new(root.join("target/release/fencesmith"))
-        .current_dir(root)
-        .args(command)
-        .args(["algorithms/integers", "--model", models])
-        .args(["--format", "json", "--threads", "1", "--timeout", "60"])
-        .output()?;
-    let records: Vec<Value> = serde_json::from_slice(&output.stdout)?;
-    let mut all = Answers::new();
-    for record in records {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
-        let program = text(&record["program"]);
-        let name = program.rsplit('/').next().unwrap_or_default();
-        let name = name.trim_end_matches(".fen").to_string();
-        all.insert((name, text(&record["config"]["model"])), record);
-    }
-    Ok(all)
-}
-
 fn constants(answer: &Value) -> u64 {
     let count = |name: &str| answer["thresholds"][name].as_array().map_or(0, Vec::len) as u64;
     count("differences") + count("single")
@@ -72,9 +52,9 @@ fn cost(answer: &Value) -> String {
 }
 
 pub fn markdown(root: &Path) -> Result<String, Box<dyn Error>> {
-    let verdicts = answers(root, &["verify"], "sc,tso,pso")?;
-    let joined = answers(root, &["verify", "--join"], "sc,tso,pso")?;
-    let placements = answers(root, &["infer"], "tso,pso")?;
+    let verdicts = answers(root, &["verify"], FOLDER, "sc,tso,pso")?;
+    let joined = answers(root, &["verify", "--join"], FOLDER, "sc,tso,pso")?;
+    let placements = answers(root, &["infer"], FOLDER, "tso,pso")?;
     let mut out = "# Integers without bound\n\n\
         Every program of `algorithms/integers`, one thread. No constants or predicates are given: \
         they are found. *Constants* are those that differences of two integers and single integers \

@@ -14,8 +14,10 @@ mod table2;
 
 use fencesmith_testing::programs::header;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
+use std::process::Command;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -73,6 +75,34 @@ fn main() -> Result<(), Box<dyn Error>> {
         write("performance.md", &performance::markdown(root, quick)?)?;
     }
     Ok(())
+}
+
+/// What a command says of all programs of a folder, by the name of the program and the model.
+type Answers = BTreeMap<(String, String), Value>;
+
+/// Asks the release binary, on one thread, with a minute for each answer.
+fn answers(
+    root: &Path,
+    command: &[&str],
+    folder: &str,
+    models: &str,
+) -> Result<Answers, Box<dyn Error>> {
+    let output = Command::new(root.join("target/release/fencesmith"))
+        .current_dir(root)
+        .args(command)
+        .args([folder, "--model", models])
+        .args(["--format", "json", "--threads", "1", "--timeout", "60"])
+        .output()?;
+    let records: Vec<Value> = serde_json::from_slice(&output.stdout)?;
+    let mut all = Answers::new();
+    for record in records {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let program = text(&record["program"]);
+        let name = Path::new(&program).file_stem().unwrap_or_default();
+        let name = name.display().to_string();
+        all.insert((name, text(&record["config"]["model"])), record);
+    }
+    Ok(all)
 }
 
 fn json_text(data: &Value) -> Result<String, serde_json::Error> {

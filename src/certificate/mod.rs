@@ -108,11 +108,15 @@ fn proof(
     thresholds: &Thresholds,
     monitor: &Monitor,
 ) -> Result<Proof, StopReason> {
-    let (states, invariant) = match abstraction {
+    let (states, thresholds, invariant) = match abstraction {
         Abstraction::Logs { widening } => {
             let found = invariant(program, options, monitor, widening);
             let found = found.ok_or(StopReason::Interrupted)?;
-            (found.states.len() as u64, Some(found))
+            (
+                found.states.len() as u64,
+                Thresholds::default(),
+                Some(found),
+            )
         }
         _ => {
             let semantics = Semantics {
@@ -129,7 +133,7 @@ fn proof(
             let answer = verify(program, &again, monitor);
             match answer.verdict {
                 Verdict::Inconclusive(Inconclusive::Limit(reason)) => return Err(reason),
-                _ => (answer.statistics.states, None),
+                _ => (answer.statistics.states, answer.thresholds, None),
             }
         }
     };
@@ -137,7 +141,7 @@ fn proof(
         abstraction: abstraction.kind(),
         k: abstraction.parameter(),
         states,
-        thresholds: thresholds.clone(),
+        thresholds,
         join: options.join,
         invariant,
     })

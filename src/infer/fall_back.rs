@@ -39,7 +39,6 @@ impl InferenceRun<'_> {
         let everywhere = self.allowed();
         let most = states.saturating_mul(FACTOR);
         let answer = self.verify_within(&everywhere, model, most);
-        self.thresholds.clone_from(&answer.thresholds);
         if answer.verdict == Verdict::Correct {
             self.keep(&everywhere, answer.statistics.states);
         }
@@ -113,6 +112,7 @@ impl InferenceRun<'_> {
         // Whoever has interrupted the rounds has not interrupted this.
         let answer = verify(&self.whole.fenced(fences), &options, &Monitor::default());
         self.count(answer.statistics.states, answer.statistics.transitions);
+        self.thresholds.clone_from(&answer.thresholds);
         if answer.verdict == Verdict::Correct {
             self.keep(fences, answer.statistics.states);
         }

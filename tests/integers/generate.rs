@@ -156,7 +156,10 @@ impl Text {
             5 => format!("r + {}", number.abs()),
             6 => format!("s - {}", number.abs()),
             7 if self.shape.octagons => self.random.pick(&["-r", "1 - s", "-s - 1"]).to_string(),
-            7 => "r + b".to_string(),
+            7 => self
+                .random
+                .pick(&["r + b", "r + 2 / b", "1 % b"])
+                .to_string(),
             _ => "(ok ? r : s + 1)".to_string(),
         }
     }

@@ -200,3 +200,37 @@ fn machines_over_all_integers() {
     }
     assert!(read >= 3, "only {read} machines");
 }
+
+/// What an integer takes or is compared with may have no value, and that is a failure, although
+/// the integer itself is not looked at.
+#[test]
+fn values_that_are_missing() {
+    let statements = [
+        "r = 1 / b;",
+        "r = r + 1 / b;",
+        "store x = 1 / b;",
+        "store x = r + 1 / b;",
+        "swap r = x, 1 / b;",
+        "add r = x, 1 / b;",
+        "cas ok = x, 1 / b, 0;",
+        "cas ok = x, 0, 1 / b;",
+        "havoc r in 0..=1 / b;",
+        "load r = a[1 / b];",
+        "load r = a[r + 1 / b];",
+        "if (r > 1 / b) { skip; }",
+        "ok = r > 1 / b;",
+        "assume(r > 1 / b);",
+        "assert(r <= 1 / b);",
+        "r = ok ? r : 1 / b;",
+        "atomic { store x = 1 / b; }",
+        "atomic { r = 1 / b; assume(r > 3); }",
+        "atomic { assume(r >= 0); assert(b == 1); assume(r > 3); }",
+    ];
+    for statement in statements {
+        let text = format!(
+            "shared integer x, a[2]; process p {{ integer r; bool ok; int[0..=1] b; {statement} }}"
+        );
+        let program = compiled(&Source::new("missing.fen", text));
+        assert_eq!(verdict(&program, Model::Tso), "violated", "{statement}");
+    }
+}

@@ -99,17 +99,11 @@ impl Integers<'_, '_> {
             StmtKind::Labelled { statement, .. } => self.statement(statement),
             StmtKind::Store { place, value } => {
                 self.index(place);
-                match self.is_integer_place(place) {
-                    true => self.kept(value),
-                    false => self.finite_for(value, &place.name),
-                }
+                self.given(value, place);
             }
             StmtKind::Load { target, place } => {
                 self.index(place);
-                match self.is_integer_place(place) {
-                    true => self.takes_integer(target, &place.name),
-                    false => self.takes_bounded(target, &place.name),
-                }
+                self.takes(target, place);
             }
             StmtKind::Cas {
                 target,
@@ -132,16 +126,8 @@ impl Integers<'_, '_> {
                         false => self.takes_bounded(old, &place.name),
                     }
                 }
-                match self.is_integer_place(place) {
-                    true => {
-                        self.kept(expected);
-                        self.kept(new);
-                    }
-                    false => {
-                        self.finite_for(expected, &place.name);
-                        self.finite_for(new, &place.name);
-                    }
-                }
+                self.given(expected, place);
+                self.given(new, place);
             }
             StmtKind::Swap {
                 target,
@@ -149,16 +135,8 @@ impl Integers<'_, '_> {
                 value,
             } => {
                 self.index(place);
-                match self.is_integer_place(place) {
-                    true => {
-                        self.takes_integer(target, &place.name);
-                        self.kept(value);
-                    }
-                    false => {
-                        self.takes_bounded(target, &place.name);
-                        self.finite_for(value, &place.name);
-                    }
-                }
+                self.takes(target, place);
+                self.given(value, place);
             }
             StmtKind::Add {
                 target,
@@ -166,10 +144,7 @@ impl Integers<'_, '_> {
                 value,
             } => {
                 self.index(place);
-                match self.is_integer_place(place) {
-                    true => self.takes_integer(target, &place.name),
-                    false => self.takes_bounded(target, &place.name),
-                }
+                self.takes(target, place);
                 self.finite(value, "what `add` adds");
             }
             StmtKind::Assign { target, value } => match self.is_integer_local(&target.text) {
@@ -248,6 +223,22 @@ impl Integers<'_, '_> {
     fn index(&mut self, place: &Place) {
         if let Some(index) = &place.index {
             self.kept(index);
+        }
+    }
+
+    /// A value that a place takes.
+    fn given(&mut self, value: &Expr, place: &Place) {
+        match self.is_integer_place(place) {
+            true => self.kept(value),
+            false => self.finite_for(value, &place.name),
+        }
+    }
+
+    /// What a local takes from a place.
+    fn takes(&mut self, target: &Name, place: &Place) {
+        match self.is_integer_place(place) {
+            true => self.takes_integer(target, &place.name),
+            false => self.takes_bounded(target, &place.name),
         }
     }
 

@@ -8,6 +8,7 @@
 //! fail.
 
 use super::way::{Part, Way, failing, integer, is_true};
+use crate::memory::step::{At, Config};
 use crate::program::{
     Case, Condition, Domain, Edge, EdgeId, Expr, Fault, Initial, Instr, Loc, LocalId, Location,
     PlaceId, PlaceRef, Process, ProcessId, Program, Sum, Update, Value, cases,
@@ -24,12 +25,14 @@ pub struct Frame {
 }
 
 /// What belongs to an edge of the frame.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct FrameEdge {
     /// What it does to integers, in order.
     pub data: Vec<Datum>,
-    /// The edge of the program that it stands for; none for a guard in front of one.
-    pub origin: Option<EdgeId>,
+    /// The edge of the program that it belongs to.
+    origin: EdgeId,
+    /// It is only a guard in front of what stands for that edge.
+    front: bool,
 }
 
 /// Something that is done to integers.
@@ -86,10 +89,16 @@ impl Frame {
         &self.edges[process.index()][edge.index()]
     }
 
-    /// The edges of the program that a way through the frame takes.
-    pub fn origin(&self, process: ProcessId, path: &[EdgeId]) -> Vec<EdgeId> {
-        let origin = |edge: &EdgeId| self.edge(process, *edge).origin;
-        path.iter().filter_map(origin).collect()
+    /// The edges of the program that a way through the frame takes. What fails in a guard in
+    /// front of an edge fails on that edge.
+    pub fn origin(&self, process: ProcessId, path: &[EdgeId], next: &Config) -> Vec<EdgeId> {
+        let failed = matches!(next.at, At::Failed(_));
+        let taken = |(at, edge): (usize, &EdgeId)| {
+            let edge = self.edge(process, *edge);
+            let last = at + 1 == path.len();
+            (!edge.front || last && failed).then_some(edge.origin)
+        };
+        path.iter().enumerate().filter_map(taken).collect()
     }
 
     /// Whether differences are not enough.
@@ -177,7 +186,12 @@ impl Builder<'_> {
                 back: false,
                 ..edge.clone()
             };
-            self.push(front, FrameEdge::default());
+            let beside = FrameEdge {
+                data: Vec::new(),
+                origin: id,
+                front: true,
+            };
+            self.push(front, beside);
             from = behind;
         }
         let edge = Edge {
@@ -185,8 +199,12 @@ impl Builder<'_> {
             instr,
             ..edge.clone()
         };
-        let origin = Some(id);
-        self.push(edge, FrameEdge { data, origin });
+        let beside = FrameEdge {
+            data,
+            origin: id,
+            front: false,
+        };
+        self.push(edge, beside);
     }
 
     fn push(&mut self, edge: Edge, beside: FrameEdge) {
@@ -227,7 +245,7 @@ impl Builder<'_> {
             Instr::Assign { local, value } => {
                 let integer = self.is_integer(*local);
                 let assigned = |case: Case<LocalId>| match integer {
-                    true => case.way().and(Datum::Assign(*local, case.value)),
+                    true => case.kept().and(Datum::Assign(*local, case.value)),
                     false => {
                         let value = case.value.bounded().clone();
                         case.way().with(Instr::Assign {
@@ -259,7 +277,7 @@ impl Builder<'_> {
                         let gap = zero.plus(&value, sign).plus(&case.value, -sign);
                         let within = Datum::AtMostZero(gap);
                         for (before, chosen) in &ways {
-                            let before = before.clone().then(case.way());
+                            let before = before.clone().then(case.kept());
                             next.push((before, chosen.clone().and(within.clone())));
                         }
                     }
@@ -277,19 +295,17 @@ impl Builder<'_> {
             } => self.at(place, &|place| {
                 let integer = self.is_integer_place(&place);
                 let stored = |case: Case<LocalId>| {
-                    let (way, sum) = (case.way(), case.value);
-                    let value = match integer {
-                        true => Expr::Const(0),
-                        false => sum.bounded().clone(),
-                    };
-                    let way = way.with(Instr::Store {
+                    let store = |value| Instr::Store {
                         place: place.clone(),
                         value,
                         label: *label,
-                    });
+                    };
                     match integer {
-                        true => way.and(Datum::Store(place.clone(), sum)),
-                        false => way,
+                        true => {
+                            let way = case.kept().with(store(Expr::Const(0)));
+                            way.and(Datum::Store(place.clone(), case.value))
+                        }
+                        false => case.way().with(store(case.value.bounded().clone())),
                     }
                 };
                 self.cases(value).into_iter().map(stored).collect()
@@ -339,7 +355,7 @@ impl Builder<'_> {
         match op {
             Update::Swap(value) => {
                 let swapped = |case: Case<LocalId>| {
-                    let way = case.way().with(update(Update::Swap(zero())));
+                    let way = case.kept().with(update(Update::Swap(zero())));
                     way.and(load.clone())
                         .and(store(case.value))
                         .and(keep.clone())
@@ -348,7 +364,7 @@ impl Builder<'_> {
             }
             Update::Apply(_, value) => {
                 let added = |case: Case<LocalId>| {
-                    let way = case.way().with(update(Update::Swap(zero())));
+                    let way = case.kept().with(update(Update::Swap(zero())));
                     let sum = old_value.plus(&case.value, 1);
                     way.and(load.clone()).and(store(sum)).and(keep.clone())
                 };
@@ -361,7 +377,7 @@ impl Builder<'_> {
                 for expected in self.cases(expected) {
                     let below = old_value.plus(&expected.value, -1);
                     let above = expected.value.plus(&old_value, -1);
-                    let begin = expected.way().and(load.clone());
+                    let begin = expected.kept().and(load.clone());
                     let found = |truth: bool, conditions: Vec<Sum<LocalId>>| {
                         // A comparison of the frame's 0 that goes as this one does.
                         let expected = Expr::Const(Value::from(!truth));
@@ -382,7 +398,7 @@ impl Builder<'_> {
                     };
                     for new in self.cases(new) {
                         let way = found(true, vec![below.clone(), above.clone()]);
-                        ways.push(new.way().then(way).and(store(new.value)));
+                        ways.push(new.kept().then(way).and(store(new.value)));
                     }
                     ways.push(found(false, vec![below.plus(&one, 1)]));
                     ways.push(found(false, vec![above.plus(&one, 1)]));
@@ -419,16 +435,17 @@ impl Builder<'_> {
         };
         let mut all = Vec::new();
         for case in self.cases(index) {
-            let (begin, sum) = (case.way(), case.value);
-            if sum.integers.is_empty() {
+            if case.value.integers.is_empty() {
+                let begin = case.way();
                 let place = PlaceRef::Cell {
                     first: *first,
                     len: *len,
-                    index: sum.rest,
+                    index: case.value.rest,
                 };
                 all.extend(ways(place).into_iter().map(|way| begin.clone().then(way)));
                 continue;
             }
+            let (begin, sum) = (case.kept(), case.value);
             let beyond = |by: Value| Datum::AtMostZero(sum.plus(&Sum::constant(by), 1));
             let before = |by: Value| Datum::AtMostZero(Sum::constant(by).plus(&sum, -1));
             let outside = failing(Some(Fault::OutsideArray { len: *len }));

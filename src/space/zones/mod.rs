@@ -156,12 +156,12 @@ impl<'a> Integers<'a> {
     pub fn trace(&self, suspect: &Suspect) -> Trace {
         let mut steps: Vec<TraceStep> = Vec::new();
         for step in &suspect.way.steps {
-            let path = self.frame.origin(step.process, &step.path);
+            let next = step.after.configs[step.process.index()].clone();
+            let path = self.frame.origin(step.process, &step.path, &next);
             let flush = matches!(step.effect, Effect::Flush(_));
             if path.is_empty() && !flush {
                 continue;
             }
-            let next = step.after.configs[step.process.index()].clone();
             steps.push(TraceStep {
                 process: step.process,
                 step: taken(step.effect, path, &next),

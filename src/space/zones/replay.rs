@@ -263,7 +263,8 @@ impl<'s> Execution<'s> {
         let mut steps: Vec<TraceStep> = Vec::new();
         let mut stepper = exact.stepper(program);
         for (index, step) in self.steps.iter().enumerate() {
-            let path = frame.origin(step.process, &step.path);
+            let next = &step.after.configs[step.process.index()];
+            let path = frame.origin(step.process, &step.path, next);
             if path.is_empty() && !is_flush(step) {
                 continue;
             }

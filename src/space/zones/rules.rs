@@ -321,7 +321,7 @@ impl Walk<'_, '_> {
                     running = Some(*span);
                 }
                 if self.datum(datum, step).is_err() {
-                    // An expression has no value: the step ends in a failure.
+                    assert!(failed.is_some(), "the frame fails where a value is missing");
                     return;
                 }
             }

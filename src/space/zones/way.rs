@@ -86,11 +86,13 @@ impl Case<LocalId> {
                 Condition::AtMostZero(sum) => way = way.and_sum(sum.clone()),
             }
         }
-        // The part with bounds is evaluated even where only integers are compared: it may fail.
-        match self.value.integers.is_empty() {
-            true => way,
-            false => way.evaluating(&self.value.rest),
-        }
+        way
+    }
+
+    /// The same for a value that an integer takes or is compared with. The frame leaves it out,
+    /// and must fail where it has no value.
+    pub fn kept(&self) -> Way {
+        self.way().evaluating(&self.value.rest)
     }
 
     /// The way on which a condition is true, or false if that is wanted; none if it never is.
