@@ -13,8 +13,14 @@ demo: build ## build, show how Peterson's algorithm breaks under TSO, and mend i
 build:
 	$(CARGO) build --release --locked
 
+# The unit tests need no speed, and compiling the crate with it a second time takes minutes.
 test: ## run all tests
-	$(CARGO) test --locked
+	CARGO_PROFILE_TEST_OPT_LEVEL=0 $(CARGO) test --locked --lib
+	$(CARGO) test --locked --test '*' --example verify --example infer
+	$(CARGO) test --locked --doc
+
+test-more: ## the tests with other random programs; BATCH=2, 3, … for yet others
+	FENCESMITH_SEEDS=$(or $(BATCH),1) $(CARGO) test --locked --test '*'
 
 test-browser: ## open a report in a real browser and use it; installs chromium on Debian
 	tests/browser/run.sh $(ARGS)

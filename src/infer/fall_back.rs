@@ -12,8 +12,9 @@ use super::run::InferenceRun;
 use super::{Conclusion, Optimality, Placed};
 use crate::limits::{Limits, Monitor};
 use crate::program::{PointId, PointSet};
-use crate::verify::{Strategy, Verdict, verify};
+use crate::verify::{Strategy, Verdict, VerifyOptions, verify};
 use std::cmp::Reverse;
+use std::time::{Duration, Instant};
 
 /// The states of sequential consistency up to which a fall-back can wait: a moment's work.
 const FEW: u64 = 200_000;
@@ -26,6 +27,9 @@ const LEAST: u64 = 20_000;
 
 /// States that may be spent in all to leave out fences that are not needed.
 const MOST: u64 = 1_000_000;
+
+/// What this may take when time is over: more than so few states usually need.
+const MOMENT: Duration = Duration::from_secs(2);
 
 impl InferenceRun<'_> {
     /// Verifies fences everywhere before the rounds begin, if that would take too long when they
@@ -62,7 +66,7 @@ impl InferenceRun<'_> {
     }
 
     /// Looks for a placement when the rounds have ended without one. A limit may have ended them:
-    /// time is not looked at any more, but the number of states is small.
+    /// there is a moment more, and the number of states is small.
     pub fn fall_back(&mut self) {
         let Some(states) = self.sc_states.filter(|&states| states <= FEW) else {
             return;
@@ -72,18 +76,25 @@ impl InferenceRun<'_> {
             .flat_map(|clause| clause.points.iter().copied())
             .filter(|point| everywhere.contains(point))
             .collect();
+        let soon = Instant::now() + MOMENT;
+        let given = &self.options.verify.limits;
         let most = LEAST + states.saturating_mul(FACTOR);
+        let allowance = Limits {
+            deadline: given.deadline.map(|deadline| deadline.max(soon)),
+            max_states: Some(given.max_states.unwrap_or(u64::MAX).min(most)),
+            max_memory: given.max_memory,
+        };
         for fences in [named, everywhere] {
             if self.so_far.is_none() {
-                self.try_now(&fences, most);
+                self.try_now(&fences, &allowance);
             }
         }
-        self.thin_out(most);
+        self.thin_out(&allowance);
     }
 
     /// Leaves out fences of the best placement one after the other, the dearest first, while it
     /// verifies and not too much is spent.
-    fn thin_out(&mut self, most: u64) {
+    fn thin_out(&mut self, allowance: &Limits) {
         let Some(best) = &self.so_far else {
             return;
         };
@@ -95,19 +106,18 @@ impl InferenceRun<'_> {
             let mut fewer = best.unwrap_or_default();
             fewer.remove(&point);
             if self.states - before < MOST {
-                self.try_now(&fewer, most);
+                self.try_now(&fewer, allowance);
             }
         }
     }
 
-    /// Verifies fences with at most so many states, whatever has ended the rounds, and keeps them
-    /// if they are enough.
-    fn try_now(&mut self, fences: &PointSet, most: u64) {
+    /// Verifies fences within these limits, whatever has ended the rounds, and keeps them if they
+    /// are enough.
+    fn try_now(&mut self, fences: &PointSet, allowance: &Limits) {
         let model = self.options.verify.semantics.model;
-        let mut options = self.verify_options(model, Strategy::Fixed, most);
-        options.limits = Limits {
-            deadline: None,
-            ..options.limits
+        let options = VerifyOptions {
+            limits: allowance.clone(),
+            ..self.verify_options(model, Strategy::Fixed, u64::MAX)
         };
         // Whoever has interrupted the rounds has not interrupted this.
         let answer = verify(&self.whole.fenced(fences), &options, &Monitor::default());

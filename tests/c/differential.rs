@@ -10,7 +10,7 @@ use fencesmith::{
     Abstraction, InferOptions, Limits, Model, Monitor, Semantics, Source, Verdict, VerifyOptions,
     compile, infer, verify,
 };
-use fencesmith_testing::random::Random;
+use fencesmith_testing::random::{Random, seeds};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -200,7 +200,7 @@ fn finals(program: &Program, model: Model) -> Option<BTreeSet<Vec<Value>>> {
 fn the_same_final_states() {
     let compared = AtomicUsize::new(0);
     let several = AtomicUsize::new(0);
-    (0..150u64).into_par_iter().for_each(|seed| {
+    seeds(0, 75).into_par_iter().for_each(|seed| {
         let pair = Pair::new(seed, None);
         let (c, fen) = pair.programs();
         let (c, fen) = (
@@ -216,8 +216,8 @@ fn the_same_final_states() {
             several.fetch_add(usize::from(one.len() > 1), Ordering::Relaxed);
         }
     });
-    assert!(compared.into_inner() > 350);
-    assert!(several.into_inner() > 150);
+    assert!(compared.into_inner() > 175);
+    assert!(several.into_inner() > 75);
 }
 
 /// A condition that a final state of PSO violates, and none of SC if that can be.
@@ -237,7 +237,7 @@ fn telling(seed: u64) -> Option<String> {
 fn the_same_verdicts_and_costs() {
     let violated = AtomicUsize::new(0);
     let placed = AtomicUsize::new(0);
-    (1000..1250u64).into_par_iter().for_each(|seed| {
+    seeds(1000, 125).into_par_iter().for_each(|seed| {
         let Some(condition) = telling(seed) else {
             return;
         };
@@ -269,6 +269,6 @@ fn the_same_verdicts_and_costs() {
             placed.fetch_add(usize::from(one.is_some()), Ordering::Relaxed);
         }
     });
-    assert!(violated.into_inner() > 20);
-    assert!(placed.into_inner() > 8);
+    assert!(violated.into_inner() > 10);
+    assert!(placed.into_inner() > 4);
 }

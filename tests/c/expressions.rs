@@ -2,7 +2,7 @@
 
 use crate::run::{Folder, Ran};
 use assert_cmd::Command;
-use fencesmith_testing::random::Random;
+use fencesmith_testing::random::{Random, seeds};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
@@ -309,7 +309,7 @@ fn all_hold(seed: u64, text: &str) {
 
 #[test]
 fn values_where_main_runs_alone() {
-    for seed in 0..4 {
+    for seed in seeds(0, 2) {
         let mut text = format!("{HEAD}int main(void) {{\n");
         let mut count = 0;
         for (case, known) in cases(seed, 300) {
@@ -325,7 +325,7 @@ fn values_where_main_runs_alone() {
 
 #[test]
 fn values_in_a_thread() {
-    for seed in 100..104 {
+    for seed in seeds(100, 2) {
         let (mut globals, mut body) = (String::new(), String::new());
         for (index, (case, known)) in cases(seed, 80).iter().enumerate() {
             let Known::Value(value, size) = *known else {

@@ -732,7 +732,7 @@ fn help_says_what_exit_codes_mean() {
 /// A counterexample whose replay on the exact model needs long buffers.
 #[test]
 fn a_replay_keeps_to_the_limits() {
-    let stores = "store x = 1; ".repeat(2_000);
+    let stores = "store x = 1; ".repeat(1_000);
     let text = format!("shared bool x, y; process p {{ {stores} store y = 1; }} forbid y == 1;");
     let verify = |more: &[&str]| {
         let fixed = ["verify", "-", "--model", "tso", "--no-trace"];

@@ -14,6 +14,7 @@ use fencesmith::space::End;
 use fencesmith::verify::{Strategy, VerifyOptions};
 use fencesmith_testing::cases::{Mode, case, families, run};
 use fencesmith_testing::oracle;
+use fencesmith_testing::random::seeds;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -496,7 +497,7 @@ fn litmus(most_points: usize) -> Vec<(Program, String)> {
 /// With a fixed k, inference finds exactly the minimal sets that verify.
 #[test]
 fn random_programs_with_a_fixed_head() {
-    let tally = random_programs(0..300, |seed, program, setup, name| {
+    let tally = random_programs(seeds(0, 150), |seed, program, setup, name| {
         let mut tally = Tally::default();
         for k in 0..=2 {
             let setup = setup.under(setup.model, Abstraction::Fd { k });
@@ -516,9 +517,9 @@ fn random_programs_with_a_fixed_head() {
         tally
     });
     println!("{tally:?}");
-    assert!(tally.placed > 1000 && tally.several > 100, "{tally:?}");
-    assert!(tally.correct > 500 && tally.stuck > 50, "{tally:?}");
-    assert!(tally.wrong_under_sc > 500, "{tally:?}");
+    assert!(tally.placed > 500 && tally.several > 50, "{tally:?}");
+    assert!(tally.correct > 250 && tally.stuck > 25, "{tally:?}");
+    assert!(tally.wrong_under_sc > 250, "{tally:?}");
 }
 
 #[test]
@@ -677,7 +678,7 @@ fn cheaper_ones_fail(program: &Program, setup: &Setup, costs: &Costs, best: u64,
 
 #[test]
 fn random_programs_with_a_growing_head() {
-    let tally = random_programs(400..2400, |seed, program, setup, name| {
+    let tally = random_programs(seeds(400, 1000), |seed, program, setup, name| {
         let costs = [uniform(program), prices(program, seed)];
         let each = costs.iter();
         each.map(|costs| refined(program, setup, costs, name))
@@ -685,7 +686,7 @@ fn random_programs_with_a_growing_head() {
     });
     // Here, `several` counts the placements that are optimal on the exact model.
     println!("{tally:?}");
-    assert!(tally.placed > 200 && tally.several > 180, "{tally:?}");
+    assert!(tally.placed > 100 && tally.several > 90, "{tally:?}");
 }
 
 #[test]
@@ -713,7 +714,7 @@ fn litmus_programs_with_a_growing_head() {
 /// less than the cheapest under FD.
 #[test]
 fn random_programs_under_pd() {
-    let tally = random_programs(2400..2500, |_, program, setup, name| {
+    let tally = random_programs(seeds(2400, 40), |_, program, setup, name| {
         let mut tally = Tally::default();
         let others = [setup.by(EngineKind::Lazy), setup.by(EngineKind::Points)];
         let setups = orderings()
@@ -787,7 +788,7 @@ fn random_programs_under_pd() {
         tally
     });
     println!("{tally:?}");
-    assert!(tally.placed > 100, "{tally:?}");
+    assert!(tally.placed > 40, "{tally:?}");
 }
 
 /// Every way to choose one of `choices` for each of `count` things.

@@ -13,6 +13,7 @@ use fencesmith::replay::{Replay, replay};
 use fencesmith::source::Source;
 use fencesmith::verify::{Answer, Verdict, VerifyOptions, verify};
 use fencesmith_testing::oracle::interpreter::{self, Atomics, Observation, Setup};
+use fencesmith_testing::random::seeds;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -21,15 +22,6 @@ const MODELS: [(Model, interpreter::Model); 3] = [
     (Model::Tso, interpreter::Model::Tso),
     (Model::Pso, interpreter::Model::Pso),
 ];
-
-/// `FENCESMITH_SEEDS=N` asks for the N-th batch of other programs.
-fn seeds(count: u64) -> impl ParallelIterator<Item = u64> {
-    let batch = std::env::var("FENCESMITH_SEEDS").map_or(0, |text| {
-        text.parse::<u64>()
-            .expect("FENCESMITH_SEEDS is the number of a batch")
-    });
-    (batch * count..(batch + 1) * count).into_par_iter()
-}
 
 fn options(model: Model, join: bool) -> VerifyOptions {
     VerifyOptions {
@@ -132,7 +124,7 @@ fn verdicts_of_programs_without_loops() {
         accesses: seed.is_multiple_of(5),
         statements: 6,
     };
-    let tally = total(seeds(300).map(|seed| compare(seed, shape(seed), 30_000)));
+    let tally = total(seeds(0, 300).into_par_iter().map(|seed| compare(seed, shape(seed), 30_000)));
     println!("correct, violated, open: {tally:?}");
     assert!(tally.0 > 150 && tally.1 > 300, "{tally:?}");
     // Sets of stores lose what relates their values; exact heads are long enough here.
@@ -147,7 +139,7 @@ fn verdicts_of_programs_with_loops() {
         accesses: false,
         statements: 5,
     };
-    let tally = total(seeds(200).map(|seed| compare(1 << 32 | seed, shape(seed), 3_000)));
+    let tally = total(seeds(0, 200).into_par_iter().map(|seed| compare(1 << 32 | seed, shape(seed), 3_000)));
     println!("correct, violated, open: {tally:?}");
     assert!(tally.0 > 100 && tally.1 > 200, "{tally:?}");
 }
@@ -193,7 +185,8 @@ fn placements_are_the_cheapest() {
         accesses: true,
         statements: 5,
     };
-    let seeds = seeds(500).flat_map_iter(|seed| MODELS[1..].iter().map(move |m| (seed, *m)));
+    let seeds = seeds(0, 500).into_par_iter();
+    let seeds = seeds.flat_map_iter(|seed| MODELS[1..].iter().map(move |m| (seed, *m)));
     let placed: usize = seeds
         .map(
             |(seed, (model, naive))| match relaxed(2 << 32 | seed, shape, naive) {

@@ -8,6 +8,7 @@ use fencesmith::source::Source;
 use fencesmith::space::{End, Exploration};
 use fencesmith_testing::cases::{Mode, case, families, run};
 use fencesmith_testing::oracle::generate::Options;
+use fencesmith_testing::random::seeds;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -87,7 +88,7 @@ fn check(program: &Program, model: Model, atomics: Atomics, mode: &Mode, name: &
 
 #[test]
 fn random_programs_are_covered() {
-    let seeds: Vec<u64> = (0..120).collect();
+    let seeds: Vec<u64> = seeds(0, 80).collect();
     let checked: usize = families()
         .par_iter()
         .flat_map(|options| seeds.par_iter().map(move |&seed| (options, seed)))
@@ -106,7 +107,7 @@ fn random_programs_are_covered() {
                 .sum::<usize>()
         })
         .sum();
-    assert!(checked > 5000, "only {checked} explorations were complete");
+    assert!(checked > 3300, "only {checked} explorations were complete");
 }
 
 /// Programs in which several store-store and store-load fences are pending at once.
@@ -138,7 +139,7 @@ fn pending_at_once(found: &Exploration, fences: usize) -> bool {
 
 #[test]
 fn several_pending_fences_are_covered() {
-    let seeds: Vec<u64> = (0..150).collect();
+    let seeds: Vec<u64> = seeds(0, 50).collect();
     let counts: Vec<(usize, [usize; 3])> = chained()
         .par_iter()
         .flat_map(|options| seeds.par_iter().map(move |&seed| (options, seed)))
@@ -174,11 +175,11 @@ fn several_pending_fences_are_covered() {
     let checked: usize = counts.iter().map(|(checked, _)| checked).sum();
     let [two, many, kept] =
         [0, 1, 2].map(|at| counts.iter().map(|(_, pending)| pending[at]).sum::<usize>());
-    assert!(checked > 5000, "only {checked} explorations were complete");
-    assert!(two > 300, "two fences were pending in only {two} programs");
-    assert!(many > 100, "more than FD keeps: only in {many} programs");
+    assert!(checked > 1700, "only {checked} explorations were complete");
+    assert!(two > 100, "two fences were pending in only {two} programs");
+    assert!(many > 33, "more than FD keeps: only in {many} programs");
     assert!(
-        kept > 300,
+        kept > 100,
         "FD kept two fences apart only in {kept} programs"
     );
 }
@@ -232,7 +233,7 @@ fn the_suite_is_covered() {
     let mode = Mode {
         fuse: true,
         reset_dead: true,
-        max_states: Some(20_000),
+        max_states: Some(10_000),
         ..FULL
     };
     let checked: usize = files

@@ -8,6 +8,7 @@ use fencesmith::program::Program;
 use fencesmith::space::{End, Snapshot};
 use fencesmith_testing::cases::{Mode, case, families, run};
 use fencesmith_testing::programs::{program, source};
+use fencesmith_testing::random::seeds;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -147,7 +148,7 @@ fn check(program: &Program, model: Model, k: usize, labelled: bool, name: &str) 
 
 #[test]
 fn random_programs_reach_the_fixed_point() {
-    let seeds: Vec<u64> = (0..60).collect();
+    let seeds: Vec<u64> = seeds(0, 40).collect();
     let checked = families()
         .par_iter()
         .flat_map(|options| seeds.par_iter().map(move |&seed| (options, seed)))
@@ -160,7 +161,7 @@ fn random_programs_reach_the_fixed_point() {
             checks.filter(|checked| *checked).count()
         })
         .sum::<usize>();
-    assert!(checked > 300, "only {checked} programs were small enough");
+    assert!(checked > 200, "only {checked} programs were small enough");
 }
 
 /// These have queues that are long enough for several threads.

@@ -11,6 +11,7 @@ use fencesmith::space::{End, Goal, Search, Snapshot, Standstill, explore};
 use fencesmith_testing::cases::{case, families, template_case};
 use fencesmith_testing::oracle::generate::Options;
 use fencesmith_testing::programs;
+use fencesmith_testing::random::seeds;
 use rayon::prelude::*;
 
 const MOST_STATES: u64 = 40_000;
@@ -131,7 +132,7 @@ fn both(text: &str, program: &Program, seed: u64) -> Tally {
 
 #[test]
 fn random_programs() {
-    let tally = (0..400u64).into_par_iter().map(|seed| {
+    let tally = seeds(0, 400).into_par_iter().map(|seed| {
         let options = &families()[(seed % 4) as usize];
         let case = case(seed, options);
         both(&case.text, &case.program, seed / 4)
@@ -144,7 +145,7 @@ fn random_programs() {
 /// Programs without loops, with one around the code of each process.
 #[test]
 fn random_loops() {
-    let tally = (0..120u64).into_par_iter().map(|seed| {
+    let tally = seeds(0, 120).into_par_iter().map(|seed| {
         let options = Options {
             max_processes: 2,
             ..families()[1].clone()
@@ -186,7 +187,7 @@ fn repeat(block: &mut Block) {
 
 #[test]
 fn random_templates() {
-    let tally = (0..80u64).into_par_iter().map(|seed| {
+    let tally = seeds(0, 80).into_par_iter().map(|seed| {
         let case = template_case(seed);
         both(&case.text, &case.program, seed)
     });

@@ -108,19 +108,59 @@ impl Matrix {
         }
     }
 
+    /// Nothing is known of these nodes, in a matrix of the same kind.
+    pub fn blank(&self, nodes: impl IntoIterator<Item = Node>) -> Matrix {
+        Matrix::new(nodes, self.octagon)
+    }
+
+    /// The same with more nodes, of which nothing is known. What is closed stays so.
+    pub fn with(&self, more: impl Iterator<Item = Node>) -> Matrix {
+        let mut more = more.filter(|node| self.find(*node).is_none()).peekable();
+        if more.peek().is_none() {
+            return self.clone();
+        }
+        let mut wider = self.blank(self.nodes.iter().copied().chain(more));
+        let places: Vec<usize> = (self.nodes.iter())
+            .map(|node| wider.position(*node))
+            .collect();
+        let (size, width) = (self.size(), wider.size());
+        for (row, &to) in self.cells.chunks_exact(size).zip(&places) {
+            for (cell, &column) in row.iter().zip(&places) {
+                wider.cells[to * width + column] = *cell;
+            }
+        }
+        wider
+    }
+
     fn size(&self) -> usize {
         self.nodes.len()
     }
 
-    fn at(&self, node: Node) -> Option<usize> {
+    fn find(&self, node: Node) -> Option<usize> {
         self.nodes.binary_search(&node).ok()
+    }
+
+    /// Where a node is that must be there.
+    pub fn position(&self, node: Node) -> usize {
+        self.find(node).expect("the node is there")
+    }
+
+    /// The bound on the difference of the nodes at two positions.
+    pub fn at(&self, row: usize, column: usize) -> Bound {
+        self.cells[row * self.size() + column]
+    }
+
+    /// Sets the bound on the difference of the nodes at two positions.
+    pub fn set(&mut self, row: usize, column: usize, bound: Bound) {
+        let size = self.size();
+        self.cells[row * size + column] = bound;
     }
 
     /// The bound on a difference.
     pub fn bound(&self, left: Node, right: Node) -> Bound {
-        match (self.at(left), self.at(right)) {
+        match (self.find(left), self.find(right)) {
             _ if left == right => 0,
-            (Some(left), Some(right)) => self.cells[left * self.size() + right],
+            (Some(left), Some(right)) => self.at(left, right),
             _ => NONE,
         }
     }
@@ -143,8 +183,7 @@ impl Matrix {
     }
 
     fn note_one(&mut self, fact: Fact) {
-        let (left, right) = (self.at(fact.left), self.at(fact.right));
-        let (left, right) = left.zip(right).expect("the nodes are there");
+        let (left, right) = (self.position(fact.left), self.position(fact.right));
         let size = self.size();
         let cell = &mut self.cells[left * size + right];
         *cell = fact.most.clamp(-MOST, MOST).min(*cell);
@@ -216,8 +255,7 @@ impl Matrix {
         }
         self.note(fact);
         for node in [fact.left, fact.right] {
-            let at = self.at(node).expect("the nodes are there");
-            self.shorten(at);
+            self.shorten(self.position(node));
         }
         match self.octagon {
             true => self.close(),
@@ -227,7 +265,7 @@ impl Matrix {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     const SIDE: i64 = 7;
@@ -250,7 +288,7 @@ mod tests {
     }
 
     /// A sequence of numbers that is the same in every run.
-    fn numbers(seed: u64) -> impl FnMut(i64) -> i64 {
+    pub fn numbers(seed: u64) -> impl FnMut(i64) -> i64 {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         move |below| {
             state ^= state << 13;

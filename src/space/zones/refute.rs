@@ -75,15 +75,7 @@ impl Refutation {
     /// The matrices before each constraint of a move, up to the first that cannot be met, and
     /// after the last.
     fn matrices(&self, zone: &Zone, data: &Move) -> Vec<Matrix> {
-        let nodes = data
-            .constraints
-            .iter()
-            .flat_map(|fact| [fact.left, fact.right]);
-        let sources = data.targets.iter().flat_map(|(integer, _)| {
-            let (terms, _) = data.source(Node::of(*integer));
-            terms.into_iter().map(|term| term.node)
-        });
-        let mut matrices = vec![zone.matrix(nodes.chain(sources), self.octagon)];
+        let mut matrices = vec![zone.matrix(self.octagon).with(data.read())];
         for fact in &data.constraints {
             let mut next = matrices.last().expect("there is a first one").clone();
             match next.add(*fact) {

@@ -5,7 +5,7 @@
 //! zones and moves depend on the order of discovery; nothing is sorted or chosen by them.
 
 use super::judge::Judge;
-use super::matrix::Fact;
+use super::matrix::{Fact, Matrix};
 use super::rules::Rules;
 use super::start::start;
 use super::zone::{Move, Rounding, Thresholds, Zone};
@@ -14,10 +14,13 @@ use crate::memory::step::{At, Config, Effect};
 use crate::program::{EdgeId, PlaceId, ProcessId, Program, Value};
 use crate::property::Violation;
 use crate::space::{Coverage, Statistics};
-use ahash::{AHashMap, AHashSet};
+use ahash::{AHashMap, AHashSet, RandomState};
 use indexmap::{IndexMap, IndexSet};
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// Things that have numbers, in the order in which they were met.
+type Interned<T> = IndexSet<T, RandomState>;
 
 /// What a search found.
 pub enum Found {
@@ -65,15 +68,19 @@ pub struct Explorer<'a, 'o> {
     rules: Rules<'a>,
     judge: Judge<'a>,
     options: Options<'o>,
-    zones: IndexSet<Zone>,
-    moves: IndexSet<Arc<Move>>,
+    zones: Interned<Zone>,
+    /// By zone: its mask.
+    masks: Vec<u128>,
+    /// A zone and its closed matrix: the moves of one state begin with the same.
+    closed: Option<(usize, Matrix)>,
+    moves: Interned<Arc<Move>>,
     /// The zone after a move; none if that is empty.
     posts: AHashMap<(usize, usize), Option<usize>>,
     /// Per process.
-    configs: Vec<IndexSet<Arc<Config>>>,
-    memories: IndexSet<Vec<Value>>,
+    configs: Vec<Interned<Arc<Config>>>,
+    memories: Interned<Vec<Value>>,
     /// By the numbers of the memory and of the configurations.
-    frames: IndexMap<Box<[u32]>, FrameState>,
+    frames: IndexMap<Box<[u32]>, FrameState, RandomState>,
     transitions: AHashMap<(usize, u32, u32), Arc<[Transition]>>,
     states: Vec<State>,
     queue: VecDeque<usize>,
@@ -112,14 +119,16 @@ impl<'a, 'o> Explorer<'a, 'o> {
     pub fn new(program: &'a Program, rules: Rules<'a>, options: Options<'o>) -> Explorer<'a, 'o> {
         Explorer {
             judge: Judge::new(program),
-            configs: vec![IndexSet::new(); program.processes.len()],
+            configs: vec![Interned::default(); program.processes.len()],
             rules,
             options,
-            zones: IndexSet::new(),
-            moves: IndexSet::new(),
+            zones: Interned::default(),
+            masks: Vec::new(),
+            closed: None,
+            moves: Interned::default(),
             posts: AHashMap::new(),
-            memories: IndexSet::new(),
-            frames: IndexMap::new(),
+            memories: Interned::default(),
+            frames: IndexMap::default(),
             transitions: AHashMap::new(),
             states: Vec::new(),
             queue: VecDeque::new(),
@@ -173,7 +182,7 @@ impl<'a, 'o> Explorer<'a, 'o> {
         for initial in self.initial()? {
             let zone = start(&mut self.rules, self.judge.program, rounding);
             let frame = self.frame(&initial);
-            let zone = self.zones.insert_full(zone).0;
+            let zone = self.zone(zone);
             if let Some(found) = self.arrive(frame, zone, None) {
                 return Ok(Some(found));
             }
@@ -262,33 +271,27 @@ impl<'a, 'o> Explorer<'a, 'o> {
         parent: Option<(usize, ProcessId, usize)>,
     ) -> Option<(Violation, Way)> {
         let known = &self.frames[frame].states;
-        let covers = |state: &usize| {
-            let other = self.states[*state].zone;
-            other == zone || self.zones[other].covers(&self.zones[zone])
-        };
-        if known.iter().any(covers) {
+        if (known.iter()).any(|&state| self.covers(self.states[state].zone, zone)) {
             return None;
         }
-        let known = known.clone();
-        if self.options.join && !known.is_empty() {
-            let old = &self.zones[self.states[known[0]].zone];
+        if let (true, Some(&first)) = (self.options.join, known.first()) {
+            let old = &self.zones[self.states[first].zone];
             let octagon = self.rules.frame.octagon;
             let rounding = Rounding::To(self.options.thresholds);
             let joined = self.zones[zone].join(old);
             let joined = joined.after(&Move::default(), octagon, rounding);
             let joined = joined.expect("what holds two zones is not empty");
-            zone = self.zones.insert_full(joined).0;
+            zone = self.zone(joined);
         }
         let id = self.states.len();
-        for &other in &known {
-            if self.zones[zone].covers(&self.zones[self.states[other].zone]) {
-                self.states[other].covered = true;
-            }
-        }
-        let states = &self.states;
-        let here = &mut self.frames[frame].states;
-        here.retain(|&other| !states[other].covered);
+        let mut here = std::mem::take(&mut self.frames[frame].states);
+        here.retain(|&other| {
+            let covered = self.covers(zone, self.states[other].zone);
+            self.states[other].covered = covered;
+            !covered
+        });
         here.push(id);
+        self.frames[frame].states = here;
         self.states.push(State {
             frame,
             zone,
@@ -335,20 +338,37 @@ impl<'a, 'o> Explorer<'a, 'o> {
         Ok(None)
     }
 
+    /// The number of a zone.
+    fn zone(&mut self, zone: Zone) -> usize {
+        let (size, mask) = (zone.0.len() * size_of::<Fact>() + 96, zone.mask());
+        let (id, new) = self.zones.insert_full(zone);
+        if new {
+            self.masks.push(mask);
+            self.bytes += size as u64;
+        }
+        id
+    }
+
+    /// Whether one zone covers another.
+    fn covers(&self, larger: usize, smaller: usize) -> bool {
+        larger == smaller
+            || self.masks[larger] & !self.masks[smaller] == 0
+                && self.zones[larger].covers(&self.zones[smaller])
+    }
+
     /// The zone after a move.
     fn post(&mut self, data: usize, zone: usize) -> Option<usize> {
         if let Some(known) = self.posts.get(&(data, zone)) {
             return *known;
         }
         let rounding = Rounding::To(self.options.thresholds);
-        let octagon = self.rules.frame.octagon;
-        let after = self.zones[zone].after(&self.moves[data], octagon, rounding);
-        let after = after.map(|after| {
-            let size = after.0.len() * size_of::<Fact>() + 64;
-            let (id, new) = self.zones.insert_full(after);
-            self.bytes += if new { size as u64 } else { 0 };
-            id
-        });
+        let before = match self.closed.take() {
+            Some((known, matrix)) if known == zone => matrix,
+            _ => self.zones[zone].matrix(self.rules.frame.octagon),
+        };
+        let after = self.moves[data].post(&before, rounding);
+        self.closed = Some((zone, before));
+        let after = after.map(|after| self.zone(after));
         self.bytes += 48;
         self.posts.insert((data, zone), after);
         after

@@ -1,5 +1,17 @@
 //! A small source of random numbers.
 
+use std::ops::Range;
+
+/// The seeds of a test. `FENCESMITH_SEEDS=N` asks for the N-th batch of as many others.
+pub fn seeds(first: u64, count: u64) -> Range<u64> {
+    let batch = std::env::var("FENCESMITH_SEEDS").map_or(0, |text| {
+        let batch = text.parse::<u64>();
+        batch.expect("FENCESMITH_SEEDS is the number of a batch")
+    });
+    let first = first + batch * count;
+    first..first + count
+}
+
 /// SplitMix64: the same seed gives the same numbers.
 pub struct Random(pub u64);
 
