@@ -13,9 +13,10 @@ demo: build ## build, show how Peterson's algorithm breaks under TSO, and mend i
 build:
 	$(CARGO) build --release --locked
 
-# The unit tests need no speed, and compiling the crate with it a second time takes minutes.
+# The unit tests need no speed, and compiling the crate with it a second time takes minutes; but
+# without optimisation they need more stack.
 test: ## run all tests
-	CARGO_PROFILE_TEST_OPT_LEVEL=0 $(CARGO) test --locked --lib
+	CARGO_PROFILE_TEST_OPT_LEVEL=0 RUST_MIN_STACK=16777216 $(CARGO) test --locked --lib
 	$(CARGO) test --locked --test '*' --example verify --example infer
 	$(CARGO) test --locked --doc
 
