@@ -185,7 +185,7 @@ fn placements_are_the_cheapest() {
         accesses: true,
         statements: 5,
     };
-    let seeds = seeds(0, 500).into_par_iter();
+    let seeds = seeds(0, 700).into_par_iter();
     let seeds = seeds.flat_map_iter(|seed| MODELS[1..].iter().map(move |m| (seed, *m)));
     let placed: usize = seeds
         .map(
