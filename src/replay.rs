@@ -70,10 +70,11 @@ pub fn replay(stepper: &Stepper, source: &Source, initial: &Initial, steps: &[St
     Replay::Harmless
 }
 
-/// All numbers that locals have in a record: what was chosen is among them.
+/// All numbers that locals or steps have in a record: what was chosen is among them, also where
+/// no local keeps it.
 fn numbers(initial: &Initial, steps: &[Step]) -> Vec<Value> {
     let initial = initial.locals.values().flat_map(BTreeMap::values);
-    let steps = steps.iter().flat_map(|step| step.locals.values());
+    let steps = (steps.iter()).flat_map(|step| step.locals.values().chain(&step.value));
     let numbers: BTreeSet<Value> = initial.chain(steps).copied().collect();
     numbers.into_iter().collect()
 }

@@ -72,6 +72,21 @@ fn replays(source: &Source, model: Model, answer: &Answer) {
     );
 }
 
+/// A number that is chosen and that no local keeps is in the step alone.
+#[test]
+fn choices_that_nobody_reads_are_replayed() {
+    let text = "shared integer y; process p { integer r, s; s = r + 1; havoc r in s..=s + 1; \
+                load r = y; } final y > 5;";
+    let source = Source::new("unread.fen", text);
+    let program = compile(&source).expect("it compiles");
+    let program = program.fenced(&Default::default());
+    for (model, _) in MODELS {
+        let answer = verify(&program, &options(model, false), &Monitor::default());
+        assert_eq!(answer.verdict, Verdict::Violated);
+        replays(&source, model, &answer);
+    }
+}
+
 /// Counts of correct, violated and open verdicts.
 type Tally = (usize, usize, usize);
 
@@ -124,7 +139,11 @@ fn verdicts_of_programs_without_loops() {
         accesses: seed.is_multiple_of(5),
         statements: 6,
     };
-    let tally = total(seeds(0, 300).into_par_iter().map(|seed| compare(seed, shape(seed), 30_000)));
+    let tally = total(
+        seeds(0, 300)
+            .into_par_iter()
+            .map(|seed| compare(seed, shape(seed), 30_000)),
+    );
     println!("correct, violated, open: {tally:?}");
     assert!(tally.0 > 150 && tally.1 > 300, "{tally:?}");
     // Sets of stores lose what relates their values; exact heads are long enough here.
@@ -139,7 +158,11 @@ fn verdicts_of_programs_with_loops() {
         accesses: false,
         statements: 5,
     };
-    let tally = total(seeds(0, 200).into_par_iter().map(|seed| compare(1 << 32 | seed, shape(seed), 3_000)));
+    let tally = total(
+        seeds(0, 200)
+            .into_par_iter()
+            .map(|seed| compare(1 << 32 | seed, shape(seed), 3_000)),
+    );
     println!("correct, violated, open: {tally:?}");
     assert!(tally.0 > 100 && tally.1 > 200, "{tally:?}");
 }

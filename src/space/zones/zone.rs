@@ -310,11 +310,13 @@ impl Source {
     fn minus(&self, other: &Source, before: &Matrix) -> Bound {
         // One of several values, and the others: they are not the same.
         let apart = self.chosen != other.chosen;
-        let bound = |(row, left): &(usize, Term), (column, right): &(usize, Term)| {
-            match left.node.integer() == right.node.integer() {
-                true if apart && left.node != Node::ZERO => NONE,
-                _ => sum(before.at(*row, *column), left.plus - right.plus),
-            }
+        let bound = |(row, left): &(usize, Term), (column, right): &(usize, Term)| match left
+            .node
+            .integer()
+            == right.node.integer()
+        {
+            true if apart && left.node != Node::ZERO => NONE,
+            _ => sum(before.at(*row, *column), left.plus - right.plus),
         };
         let pairs = self.terms.iter();
         let pairs = pairs.flat_map(|left| other.terms.iter().map(move |right| bound(left, right)));
