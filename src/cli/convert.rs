@@ -112,7 +112,7 @@ fn with_buffers(
         overflow: args.overflow,
         bound: args.bound as usize,
     };
-    let translated = export::sequential::translate(ast, &symbols, &options).map_err(broken)?;
+    let translated = export::sequential::translate(ast, &symbols, &options);
     match resolve(&translated.ast) {
         Ok(_) => Ok(translated),
         Err(diagnostics) => Err(Failure::Message {

@@ -10,6 +10,10 @@
 //!   occupied slot, a flush takes the lowest. Slots become free again only from below, so that
 //!   there may be no room with fewer than B stores pending.
 //!
+//! Integers without bound are kept in slots of their own. What is done to them is told by what is
+//! known before a block, so that an operation on them has a block for each slot that it may be
+//! about.
+//!
 //! A store without room fails the assertion `pending < buffer_bound`, or waits. If no execution
 //! fails it, the two programs have the same executions.
 //!
@@ -21,12 +25,10 @@ mod flush;
 mod queues;
 mod statements;
 
-use super::plain;
-use crate::diagnostic::Diagnostic;
-use crate::import::build::{binary, chain, expr, int, name, not, var};
+use crate::import::build::{binary, block, chain, expr, int, name, not, stmt, var};
 use crate::import::names::Names;
 use crate::lang::ast::{
-    Ast, Expr, ExprKind, Item, Predicate, Process, ProcessRef, Property, StmtKind,
+    Ast, Expr, ExprKind, Item, Predicate, Process, ProcessRef, Property, Stmt, StmtKind,
 };
 use crate::lang::expression_text;
 use crate::lang::resolve::{Symbols, Template};
@@ -90,14 +92,13 @@ pub fn translate(
     ast: &Ast,
     symbols: &Symbols,
     options: &SequentialOptions,
-) -> Result<Sequential, Vec<Diagnostic>> {
-    plain::check(ast, symbols)?;
+) -> Sequential {
     if options.model == Model::Sc {
-        return Ok(Sequential {
+        return Sequential {
             ast: ast.clone(),
             room: None,
             flushers: Vec::new(),
-        });
+        };
     }
     let mut names = taken(ast, symbols);
     let bound = names.fresh(BOUND);
@@ -150,7 +151,7 @@ pub fn translate(
         }
     }
     let room = buffers.iter().flatten().next().map(Buffer::room);
-    Ok(Sequential {
+    Sequential {
         ast: Ast { items },
         room: room.map(|room| expression_text(&room)),
         flushers: buffers
@@ -158,7 +159,7 @@ pub fn translate(
             .flatten()
             .map(|buffer| buffer.flusher.clone())
             .collect(),
-    })
+    }
 }
 
 /// The process that a template stands for.
@@ -251,7 +252,20 @@ fn conditional(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
 }
 
 /// Straight-line code as one step.
-fn atomic(statements: Vec<crate::lang::ast::Stmt>) -> crate::lang::ast::Stmt {
-    let block = crate::import::build::block(statements, NOWHERE);
-    crate::import::build::stmt(StmtKind::Atomic(block), NOWHERE)
+fn atomic(mut code: Vec<Stmt>) -> Stmt {
+    match code.len() {
+        0 => stmt(StmtKind::Skip, NOWHERE),
+        1 => code.remove(0),
+        _ => stmt(StmtKind::Atomic(block(code, NOWHERE)), NOWHERE),
+    }
+}
+
+/// One of several steps.
+fn either(ways: impl IntoIterator<Item = Vec<Stmt>>) -> Stmt {
+    let mut steps: Vec<Stmt> = ways.into_iter().map(atomic).collect();
+    if steps.len() == 1 {
+        return steps.remove(0);
+    }
+    let branches = steps.into_iter().map(|step| block(vec![step], NOWHERE));
+    stmt(StmtKind::Either(branches.collect()), NOWHERE)
 }
