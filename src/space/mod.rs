@@ -47,6 +47,8 @@ pub use sets::{Progress, SetBudget, SetExplorer};
 pub use standstill::{Spin, Standstill};
 pub use successors::{Tag, Tagger};
 pub use trace::{Snapshot, Trace, TraceStep};
+pub(crate) use zones::{Datum, Frame, at_most_zero};
 pub use zones::{
-    Examined, IntegerEnd, IntegerExploration, Integers, Replayed, Suspect, Thresholds,
+    Examined, Fact, IntegerEnd, IntegerExploration, Integers, Matrix, Node, Replayed, Suspect,
+    Term, Thresholds,
 };

@@ -93,7 +93,9 @@ impl Buffer {
             _ => self.value(Domain::INTEGERS),
         };
         code.push(get(value, group.array(target), oldest.clone()));
-        let index = target.len.map(|_| known_cell.unwrap_or_else(|| local(&of.cell)));
+        let index = target
+            .len
+            .map(|_| known_cell.unwrap_or_else(|| local(&of.cell)));
         let place = match index {
             Some(index) => self.cell_of(target, index),
             None => scalar(&target.name, NOWHERE),

@@ -85,19 +85,26 @@ pub struct Sequential {
     pub room: Option<String>,
     /// The processes that flush.
     pub flushers: Vec<String>,
+    /// The slots for integers without bound.
+    pub slots: Vec<Slots>,
+}
+
+/// Slots of buffers for the stores to a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slots {
+    pub variable: String,
+    /// An array of integers without bound; each cell may hold a store to each cell of the variable.
+    pub array: String,
 }
 
 /// The program with its buffers as variables.
-pub fn translate(
-    ast: &Ast,
-    symbols: &Symbols,
-    options: &SequentialOptions,
-) -> Sequential {
+pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> Sequential {
     if options.model == Model::Sc {
         return Sequential {
             ast: ast.clone(),
             room: None,
             flushers: Vec::new(),
+            slots: Vec::new(),
         };
     }
     let mut names = taken(ast, symbols);
@@ -159,6 +166,7 @@ pub fn translate(
             .flatten()
             .map(|buffer| buffer.flusher.clone())
             .collect(),
+        slots: buffers.iter().flatten().flat_map(Buffer::slots).collect(),
     }
 }
 

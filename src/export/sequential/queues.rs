@@ -5,7 +5,7 @@
 //! Slots of a queue follow one another. A free slot holds 0 as its place and a fixed value, so
 //! that equal buffers are equal states.
 
-use super::{Encoding, NOWHERE, Overflow, SequentialOptions, named, number, op};
+use super::{Encoding, NOWHERE, Overflow, SequentialOptions, Slots, named, number, op};
 use crate::import::build::{declare, name, range};
 use crate::import::names::Names;
 use crate::lang::ast::{
@@ -390,12 +390,25 @@ impl Buffer {
         all.extend(found.map(|domain| local(&of.found, domain)));
         let moved = |domain: &Domain| {
             let mut groups = self.groups.iter();
-            groups.any(|group| group.domain == Some(*domain) || group.unbounded && domain.is_unbounded())
+            groups.any(|group| {
+                group.domain == Some(*domain) || group.unbounded && domain.is_unbounded()
+            })
         };
         let values = of.values.iter();
         let values = values.filter(|(domain, _)| !flushes || moved(domain));
         all.extend(values.map(|(domain, text)| local(text, *domain)));
         all
+    }
+
+    /// The slots for integers without bound.
+    pub fn slots(&self) -> Vec<Slots> {
+        let targets = self.targets.iter().enumerate();
+        let integers = targets.filter(|(_, target)| target.is_integer());
+        let slots = integers.map(|(at, target)| Slots {
+            variable: target.name.clone(),
+            array: self.group_of(at).integer.clone(),
+        });
+        slots.collect()
     }
 
     /// The number of places that are stored to.
