@@ -142,6 +142,7 @@ fn in_c(input: &Input, args: &args::Convert) -> Result<String, Failure> {
                 room: None,
                 flushers: Vec::new(),
                 slots: Vec::new(),
+                counters: Vec::new(),
             };
             (sequential, vec![line])
         }

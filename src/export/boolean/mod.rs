@@ -210,6 +210,11 @@ pub fn translate(
     }
     let meanings = facts.iter().map(|fact| homes.describe(*fact, &program));
     let meanings: Vec<String> = meanings.collect();
+    // The bound is a number in what is printed.
+    let room = room.map(|room| match room.split_once(" < ") {
+        Some((pending, _)) => format!("{pending} < {}", options.bound),
+        None => room,
+    });
     let (ast, names) = over_booleans(&program, &symbols, &homes, &facts, options.cube)
         .map_err(Refusal::Program)?;
     resolve(&ast).map_err(too_large)?;

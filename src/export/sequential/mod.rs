@@ -87,6 +87,20 @@ pub struct Sequential {
     pub flushers: Vec<String>,
     /// The slots for integers without bound.
     pub slots: Vec<Slots>,
+    /// The number of pending stores of each queue, in `direct`.
+    pub counters: Vec<Counter>,
+}
+
+/// Where the number of pending stores of a queue is kept, in `direct`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// The process, as a person writes it.
+    pub process: String,
+    /// The place whose stores it holds; none if it holds all stores of the process.
+    pub place: Option<String>,
+    /// The array and the cell of it.
+    pub array: String,
+    pub cell: usize,
 }
 
 /// Slots of buffers for the stores to a variable.
@@ -105,6 +119,7 @@ pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> S
             room: None,
             flushers: Vec::new(),
             slots: Vec::new(),
+            counters: Vec::new(),
         };
     }
     let mut names = taken(ast, symbols);
@@ -167,6 +182,13 @@ pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> S
             .map(|buffer| buffer.flusher.clone())
             .collect(),
         slots: buffers.iter().flatten().flat_map(Buffer::slots).collect(),
+        counters: symbols
+            .templates
+            .iter()
+            .zip(&buffers)
+            .filter_map(|(template, buffer)| Some(buffer.as_ref()?.counters(template)))
+            .flatten()
+            .collect(),
     }
 }
 

@@ -5,7 +5,7 @@
 //! Slots of a queue follow one another. A free slot holds 0 as its place and a fixed value, so
 //! that equal buffers are equal states.
 
-use super::{Encoding, NOWHERE, Overflow, SequentialOptions, Slots, named, number, op};
+use super::{Counter, Encoding, NOWHERE, Overflow, SequentialOptions, Slots, named, number, op};
 use crate::import::build::{declare, name, range};
 use crate::import::names::Names;
 use crate::lang::ast::{
@@ -62,6 +62,17 @@ impl Target {
     /// It holds integers without bound.
     pub fn is_integer(&self) -> bool {
         self.domain.is_unbounded()
+    }
+
+    /// The name of one of its places.
+    fn place(&self, cell: u32) -> String {
+        match (self.len, self.columns) {
+            (None, _) => self.name.clone(),
+            (Some(_), None) => format!("{}[{cell}]", self.name),
+            (Some(_), Some(columns)) => {
+                format!("{}[{}][{}]", self.name, cell / columns, cell % columns)
+            }
+        }
     }
 
     /// The number of its places.
@@ -409,6 +420,28 @@ impl Buffer {
             array: self.group_of(at).integer.clone(),
         });
         slots.collect()
+    }
+
+    /// The number of pending stores of each queue of a template's processes.
+    pub fn counters(&self, template: &Template) -> Vec<Counter> {
+        let mut all = Vec::new();
+        for (own, instance) in template.instances.iter().enumerate() {
+            let process = match instance.parameter {
+                None => template.name.clone(),
+                Some(value) => format!("{}[{value}]", template.name),
+            };
+            for (group, target) in self.groups.iter().zip(&self.targets) {
+                for cell in 0..group.cells {
+                    all.push(Counter {
+                        process: process.clone(),
+                        place: (!self.is_tso()).then(|| target.place(cell as u32)),
+                        array: group.count.clone(),
+                        cell: own * group.cells + cell,
+                    });
+                }
+            }
+        }
+        all
     }
 
     /// The number of places that are stored to.
