@@ -47,8 +47,8 @@ pub use sets::{Progress, SetBudget, SetExplorer};
 pub use standstill::{Spin, Standstill};
 pub use successors::{Tag, Tagger};
 pub use trace::{Snapshot, Trace, TraceStep};
-pub(crate) use zones::{Datum, Frame, at_most_zero};
 pub use zones::{
-    Examined, Fact, IntegerEnd, IntegerExploration, Integers, Matrix, Node, Replayed, Suspect,
-    Term, Thresholds,
+    Assigned, Examined, Fact, IntegerEnd, IntegerExploration, Integers, Matrix, Move, Node,
+    Replayed, Rounding, Suspect, Term, Thresholds, Zone,
 };
+pub(crate) use zones::{Datum, Frame, at_most_zero};

@@ -36,7 +36,7 @@ pub(crate) use frame::{Datum, Frame};
 pub use matrix::{Fact, Matrix, Node};
 pub use replay::Replayed;
 pub(crate) use rules::at_most_zero;
-pub use zone::{Term, Thresholds};
+pub use zone::{Assigned, Move, Rounding, Term, Thresholds, Zone};
 
 use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::Semantics;
@@ -48,7 +48,6 @@ use refute::Gone;
 use rules::Rules;
 use search::{Explorer, Found, Frozen, Options, Way};
 use std::sync::Arc;
-use zone::Rounding;
 
 /// A program with integers, ready to be searched.
 pub struct Integers<'a> {
