@@ -1,10 +1,10 @@
 CARGO ?= cargo
 FENCESMITH = target/release/fencesmith
 
-.PHONY: help demo build test test-browser test-spin check bench bench-litmus bench-peers tables performance schema
+.PHONY: help demo build test test-browser test-spin test-z3 check bench bench-litmus bench-peers tables performance schema
 
 help: ## what there is to make
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 14
 
 demo: build ## build, show how Peterson's algorithm breaks under TSO, and mend it
 	$(FENCESMITH) verify algorithms/mutex/peterson.fen --model sc,tso || test $$? -eq 1
@@ -29,6 +29,10 @@ test-browser: ## open a report in a real browser and use it; installs chromium o
 test-spin: ## compare the whole suite with Spin, which is installed if it is missing
 	tests/install.sh spin gcc
 	FENCESMITH_SPIN=all $(CARGO) test --locked --test formats spin -- --nocapture
+
+test-z3: ## compare what is known of integers with Z3, which is installed if it is missing
+	tests/install.sh z3
+	FENCESMITH_Z3=all $(CARGO) test --locked --test integers z3 -- --nocapture
 
 tables: build ## regenerate everything in results/, or one with ONLY=table1, table2, compare, complete, growth, suite, performance, integers or c
 	$(CARGO) run --release --locked --example tables -- $(ONLY)

@@ -91,9 +91,6 @@ pub mod describe;
 // Is an abstract counterexample real?
 pub mod concretise;
 
-// How long do store buffers get?
-pub mod occupancy;
-
 // Is a program correct?
 pub mod verify;
 
@@ -105,6 +102,9 @@ pub mod infer;
 
 // Programs in the languages of other tools.
 pub mod export;
+
+// How long do store buffers get?
+pub mod occupancy;
 
 // Everything that is written down and read again.
 pub mod record;

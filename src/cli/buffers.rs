@@ -5,8 +5,9 @@ use super::interrupt::Interruptible;
 use super::streams::{print, stdout_paint};
 use super::verify::{json_text, limits};
 use super::{Exit, Failure, input, progress};
+use crate::lang::resolve::resolve;
 use crate::memory::{Abstraction, Semantics};
-use crate::occupancy::{OccupancyOptions, occupancy};
+use crate::occupancy::{OccupancyOptions, occupancy, occupancy_of_integers};
 use crate::record::BuffersOutcome;
 use crate::report::occupancy::OccupancyReport;
 use std::time::Instant;
@@ -14,12 +15,13 @@ use std::time::Instant;
 /// Says how long the buffers of a program get, under each model asked for.
 pub fn run(args: &args::Buffers) -> Result<Exit, Failure> {
     let input = input::program(&args.file, &args.common)?;
-    if input.program.has_integers() {
-        return Err(Failure::Message {
-            text: "buffers does not go with integers without bound".to_string(),
-            help: Some("give the variables ranges: `int[low..=high]`".to_string()),
-        });
-    }
+    let symbols = match &input.ast {
+        Some(ast) if input.program.has_integers() => {
+            let broken = |diagnostics| Failure::Program(input.source.clone(), diagnostics);
+            Some((ast, resolve(ast).map_err(broken)?))
+        }
+        _ => None,
+    };
     let searches = Interruptible::new();
     let program = input.program.fenced(&Default::default());
     let mut exit = Exit::Fine;
@@ -37,8 +39,11 @@ pub fn run(args: &args::Buffers) -> Result<Exit, Failure> {
         };
         let begin = Instant::now();
         let what = format!("{} under {}", input.source.name(), model.upper());
-        let found = progress::watched(&args.common, &searches, &what, |monitor| {
-            occupancy(&program, &options, monitor)
+        let found = progress::watched(&args.common, &searches, &what, |monitor| match &symbols {
+            None => occupancy(&program, &options, monitor),
+            Some((ast, symbols)) => {
+                occupancy_of_integers((ast, symbols), &program, &options, monitor)
+            }
         });
         let report = OccupancyReport {
             source: &input.source,

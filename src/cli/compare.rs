@@ -1,19 +1,20 @@
 //! `fencesmith compare`.
 
 use super::args::{self, CompareFormat};
+use super::programs::Programs;
 use super::run_cells::{self, SweepRequest};
 use super::streams::{print, stdout_paint};
 use super::verify::json_text;
 use super::{Exit, Failure, conclude};
 use crate::experiment::{
     Comparison, Entry, Settings, compare, comparison_cells, comparison_json, comparison_markdown,
-    comparison_text, short, short_names,
+    comparison_text, joining_cells, short, short_names,
 };
 use crate::memory::Model;
 use crate::record::ListedProgram;
 use serde_json::{Map, json};
 
-/// FD against PD, side by side.
+/// FD against PD, side by side; of integers without bound, many zones against one.
 pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
     let ks: Option<Vec<usize>> = args.k.0.iter().copied().collect();
     let Some(ks) = ks else {
@@ -34,7 +35,15 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
             ..run_cells::settings(&args.cells)
         },
     };
-    let cells = |names: &mut dyn Iterator<Item = &str>| comparison_cells(names, &models, &ks);
+    let cells = |programs: &Programs| {
+        let cells = programs.names().flat_map(|name| {
+            match programs.subjects[name].program.has_integers() {
+                true => joining_cells([name], &models),
+                false => comparison_cells([name], &models, &ks),
+            }
+        });
+        cells.collect()
+    };
     let answered = run_cells::answer(&args.cells, request, cells, files)?;
     let comparisons = compare(&answered.entries);
     let common = &args.cells.common;

@@ -2,17 +2,23 @@
 
 use super::args::{self, TargetName};
 use super::input::{self, Input};
+use super::interrupt::Interruptible;
 use super::streams::print;
-use super::{Exit, Failure};
+use super::verify::limits;
+use super::{Exit, Failure, progress};
 use crate::export;
+use crate::export::boolean::{Boolean, BooleanOptions, MOST_PREDICATES, Predicates, Refusal};
 use crate::export::c::COptions;
 use crate::export::sequential::{Encoding, Overflow, Sequential, SequentialOptions};
 use crate::import::Format;
+use crate::lang::parser::parse_predicates;
 use crate::lang::resolve::resolve;
 use crate::lang::unparse;
 use crate::memory::Model;
 use crate::program::{FenceKind, FenceSite};
 use crate::source::Source;
+use crate::space::Thresholds;
+use crate::verify::{Verdict, VerifyOptions, verify};
 
 /// Prints a program in another language.
 pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
@@ -35,6 +41,7 @@ pub fn run(args: &args::Convert) -> Result<Exit, Failure> {
         TargetName::Rmm => export::rmm::print(&input.program, &input.source).map_err(refused)?,
         TargetName::Direct => sequential(&input, args, Encoding::Direct)?,
         TargetName::Rba => sequential(&input, args, Encoding::Rba)?,
+        TargetName::Boolean => boolean(&input, args)?,
         TargetName::C => in_c(&input, args)?,
     };
     print(&text)?;
@@ -50,21 +57,94 @@ fn sequential(input: &Input, args: &args::Convert, encoding: Encoding) -> Result
     Ok(format!("{lines}\n{}", unparse(&ast, &[])))
 }
 
+/// A program for SC over booleans, in the native language.
+fn boolean(input: &Input, args: &args::Convert) -> Result<String, Failure> {
+    let ast = input.ast.as_ref().ok_or_else(no_tree)?;
+    let model = args.model.unwrap_or(Model::Tso);
+    let broken = |diagnostics| Failure::Program(input.source.clone(), diagnostics);
+    let symbols = resolve(ast).map_err(broken)?;
+    let (predicates, file, origin) = if args.predicates.as_os_str() == "found" {
+        let (found, origin) = found(input, args, model);
+        (Predicates::Thresholds(found), None, origin)
+    } else {
+        let file = input::read(&args.predicates)?;
+        let given = parse_predicates(&file);
+        let given = given.map_err(|wrong| Failure::Program(file.clone(), wrong))?;
+        let origin = format!("Predicates of {}.", file_name(&file));
+        (Predicates::Given(given), Some(file), origin)
+    };
+    let options = BooleanOptions {
+        model,
+        atomics: args.common.atomics(),
+        bound: args.bound as usize,
+        predicates,
+        cube: args.cubes as usize,
+    };
+    let translated = export::boolean::translate(ast, &symbols, &options);
+    let Boolean {
+        ast,
+        meanings,
+        room,
+    } = translated.map_err(|refusal| match refusal {
+        Refusal::Program(wrong) => Failure::Program(input.source.clone(), wrong),
+        Refusal::Predicates(wrong) => {
+            Failure::Program(file.unwrap_or_else(|| input.source.clone()), wrong)
+        }
+        Refusal::TooMany(count) => Failure::Message {
+            text: format!("{count} predicates are too many: at most {MOST_PREDICATES} can be kept"),
+            help: Some(
+                "try a smaller --bound, or name those that matter: --predicates FILE".to_string(),
+            ),
+        },
+        Refusal::TooLarge(why) => Failure::Message {
+            text: format!("the program over booleans is too large: {why}"),
+            help: Some("try a smaller --bound or fewer predicates".to_string()),
+        },
+    })?;
+    let mut lines = head(input, args, model, room.as_deref());
+    lines.push(origin);
+    let meanings = meanings.iter();
+    lines.extend(meanings.map(|(boolean, meaning)| format!("{boolean}: {meaning}")));
+    let lines: String = lines.iter().map(|line| format!("// {line}\n")).collect();
+    Ok(format!("{lines}\n{}", unparse(&ast, &[])))
+}
+
+/// The constants that verification of the program finds, and how it ends.
+fn found(input: &Input, args: &args::Convert, model: Model) -> (Thresholds, String) {
+    let mut options = VerifyOptions::refining(model);
+    options.semantics.atomics = args.common.atomics();
+    options.semantics.fuse = !args.common.no_fuse;
+    options.limits = limits(&args.common);
+    let program = input.program.fenced(&Default::default());
+    let what = format!("{} under {}", input.source.name(), model.upper());
+    let searches = Interruptible::new();
+    let answer = progress::watched(&args.common, &searches, &what, |monitor| {
+        verify(&program, &options, monitor)
+    });
+    let verdict = match answer.verdict {
+        Verdict::Correct => "correct",
+        Verdict::Violated => "violated",
+        Verdict::Inconclusive(_) => "inconclusive",
+    };
+    let found = answer.thresholds;
+    let origin = format!("Predicates by --thresholds={found}, with which it was {verdict}.");
+    (found, origin)
+}
+
 /// A program in C: as it is, or with its store buffers as variables.
 fn in_c(input: &Input, args: &args::Convert) -> Result<String, Failure> {
     let (sequential, lines) = match args.model {
         None => {
             let ast = input.ast.clone().ok_or_else(no_tree)?;
             let line = format!("{}, with C11 atomics.", file_name(&input.source));
-            let (room, flushers) = (None, Vec::new());
-            (
-                Sequential {
-                    ast,
-                    room,
-                    flushers,
-                },
-                vec![line],
-            )
+            let sequential = Sequential {
+                ast,
+                room: None,
+                flushers: Vec::new(),
+                slots: Vec::new(),
+                counters: Vec::new(),
+            };
+            (sequential, vec![line])
         }
         Some(model) => {
             let sequential = with_buffers(input, args, model, Encoding::Direct)?;
@@ -112,7 +192,7 @@ fn with_buffers(
         overflow: args.overflow,
         bound: args.bound as usize,
     };
-    let translated = export::sequential::translate(ast, &symbols, &options).map_err(broken)?;
+    let translated = export::sequential::translate(ast, &symbols, &options);
     match resolve(&translated.ast) {
         Ok(_) => Ok(translated),
         Err(diagnostics) => Err(Failure::Message {

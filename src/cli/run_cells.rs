@@ -57,7 +57,7 @@ pub fn settings<F: ValueEnum + Send + Sync>(args: &CellArgs<F>) -> Settings {
 pub fn answer<F: ValueEnum + Send + Sync>(
     args: &CellArgs<F>,
     request: SweepRequest,
-    cells: impl Fn(&mut dyn Iterator<Item = &str>) -> Vec<Cell>,
+    cells: impl Fn(&Programs) -> Vec<Cell>,
     tables: impl Fn(&[Entry], &[ListedProgram]) -> Vec<(&'static str, String)>,
 ) -> Result<SweepAnswer, Failure> {
     let found = find(&args.files, &programs::ENDINGS);
@@ -65,7 +65,7 @@ pub fn answer<F: ValueEnum + Send + Sync>(
     let folder = folder.map(|folder| take(folder, args.resume, &found));
     let folder = folder.transpose()?;
     let programs = programs::load(found, &args.common);
-    let cells = cells(&mut programs.names());
+    let cells = cells(&programs);
     let mut options = request.options;
     options.extend(request.settings.options());
     options.extend(language(&args.common));

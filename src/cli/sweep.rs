@@ -1,6 +1,7 @@
 //! `fencesmith sweep`.
 
 use super::args::{self, SweepFormat};
+use super::programs::Programs;
 use super::run_cells::{self, SweepRequest};
 use super::streams::{print, stdout_paint};
 use super::verify::json_text;
@@ -25,7 +26,7 @@ pub fn run(args: &args::Sweep) -> Result<Exit, Failure> {
             ..run_cells::settings(&args.cells)
         },
     };
-    let cells = |names: &mut dyn Iterator<Item = &str>| grid.cells(names);
+    let cells = |programs: &Programs| grid.cells(programs.names());
     let answered = run_cells::answer(&args.cells, request, cells, files)?;
     let (entries, programs) = (&answered.entries, &answered.programs);
     let common = &args.cells.common;

@@ -1,4 +1,5 @@
-//! The fully against the partially disjunctive abstraction, k by k.
+//! The fully against the partially disjunctive abstraction, k by k; and, for programs with integers
+//! without bound, many zones against one for each state of the rest.
 //!
 //! For each program: its whole state space by either (how large, and is what it finds real?),
 //! the fences inferred by formulas over the whole space, and the fewest fences there are, by
@@ -30,6 +31,7 @@ pub fn comparison_cells<'a>(
                 abstraction,
                 k,
                 engine,
+                join: false,
             };
             cells.push(cell(
                 Mode::Infer,
@@ -49,6 +51,31 @@ pub fn comparison_cells<'a>(
     cells
 }
 
+/// The cells that a comparison needs for programs with integers without bound.
+pub fn joining_cells<'a>(
+    programs: impl IntoIterator<Item = &'a str>,
+    models: &[Model],
+) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for program in programs {
+        for &model in models {
+            let cell = |mode, engine, join| Cell {
+                program: program.to_string(),
+                model,
+                mode,
+                abstraction: AbstractionKind::Fd,
+                k: None,
+                engine,
+                join,
+            };
+            cells.push(cell(Mode::Infer, Some(EngineKind::Lazy), false));
+            cells.push(cell(Mode::Verify, None, false));
+            cells.push(cell(Mode::Verify, None, true));
+        }
+    }
+    cells
+}
+
 /// One program under one model.
 #[derive(Debug)]
 pub struct Comparison<'a> {
@@ -59,6 +86,9 @@ pub struct Comparison<'a> {
     pub optimum: Option<(u64, bool)>,
     /// By k: FD and PD.
     pub rows: Vec<(usize, [Side<'a>; 2])>,
+    /// Of a program with integers without bound: verified with many zones, and with one for each
+    /// state of the rest.
+    pub zones: Option<[&'a Entry; 2]>,
 }
 
 /// One abstraction at one k.
@@ -98,7 +128,7 @@ fn comparison<'a>(entries: &'a [Entry], program: &'a str, model: Model) -> Compa
     let own: Vec<&Entry> = entries.iter().filter(own).collect();
     let optimum = own
         .iter()
-        .find(|entry| entry.cell.refine())
+        .find(|entry| entry.cell.refine() && entry.cell.mode == Mode::Infer)
         .and_then(|entry| {
             let placement = entry.answer.placement()?;
             Some((placement.cost, placement.optimality == Optimality::Exact))
@@ -129,11 +159,19 @@ fn comparison<'a>(entries: &'a [Entry], program: &'a str, model: Model) -> Compa
         });
         (k, sides)
     });
+    let zones = [false, true].map(|join| {
+        let verified = |entry: &&&Entry| {
+            let cell = &entry.cell;
+            cell.refine() && cell.mode == Mode::Verify && cell.join == join
+        };
+        own.iter().find(verified).copied()
+    });
     Comparison {
         program,
         model,
         optimum,
         rows: rows.collect(),
+        zones: zones[0].zip(zones[1]).map(<[&Entry; 2]>::from),
     }
 }
 
@@ -151,6 +189,14 @@ impl Side<'_> {
 }
 
 impl Comparison<'_> {
+    /// Whether one zone for each state of the rest gives the verdict that many give; none if many
+    /// give no certain one, or if there are no integers.
+    pub fn join_suffices(&self) -> Option<bool> {
+        let [many, one] = self.zones?.map(Entry::cell_outcome);
+        let certain = matches!(many, CellOutcome::Correct | CellOutcome::Violated);
+        certain.then_some(many == one)
+    }
+
     /// The smallest k at which FD and PD are precise.
     pub fn precise(&self) -> [Option<usize>; 2] {
         [0, 1].map(|side| {

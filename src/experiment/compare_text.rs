@@ -2,6 +2,7 @@
 
 use super::compare::{AtK, Comparison, Side, Winner, over_all};
 use super::entry::{CellOutcome, Entry};
+use crate::record::Answer;
 use crate::report::text::{Paint, table};
 use crate::words::{bytes, count, duration, grouped};
 use serde_json::{Value as Json, json};
@@ -71,12 +72,66 @@ fn conclusion(comparison: &Comparison) -> String {
     format!("precise: {}", sides.join(", "))
 }
 
+/// How integers without bound are kept.
+const ZONES: [&str; 2] = ["many", "one"];
+
+/// The columns behind the kind of zones; all but the first are numbers.
+const ZONE_COLUMNS: [&str; 5] = ["verdict", "k", "constants", "states", "time"];
+
+fn zone_cells(entry: &Entry) -> [String; 5] {
+    let number = |number: Option<u64>| number.map_or(DASH.to_string(), grouped);
+    let k = match &entry.answer {
+        Answer::Verify(answer) => answer.config.k,
+        Answer::Infer(_) => None,
+    };
+    [
+        entry.outcome(),
+        number(k.map(|k| k as u64)),
+        number(entry.constants()),
+        number(entry.states()),
+        entry.measured.total_s.map_or(DASH.to_string(), duration),
+    ]
+}
+
+/// Whether one zone is enough.
+fn joined(comparison: &Comparison) -> &'static str {
+    match comparison.join_suffices() {
+        Some(true) => "--join suffices",
+        Some(false) => "--join does not suffice",
+        None => "nothing is certain either way",
+    }
+}
+
+/// For how many programs one zone is enough; nothing if none has integers without bound.
+fn joins(comparisons: &[Comparison]) -> Option<String> {
+    let known = comparisons.iter().filter_map(Comparison::join_suffices);
+    let known: Vec<bool> = known.collect();
+    let enough = known.iter().filter(|suffices| **suffices).count();
+    let any = comparisons
+        .iter()
+        .any(|comparison| comparison.zones.is_some());
+    any.then(|| format!("one zone (--join): enough for {enough} of {}", known.len()))
+}
+
 /// For people, one table a program and one over all.
 pub fn text(comparisons: &[Comparison], name: impl Fn(&str) -> String, paint: Paint) -> String {
     let mut out = String::new();
     for comparison in comparisons {
         let (program, model) = (name(comparison.program), comparison.model.upper());
         let _ = writeln!(out, "{program} under {model}: {}\n", optimum(comparison));
+        if let Some(zones) = comparison.zones {
+            let mut rows = vec![vec!["zones".to_string()]];
+            rows[0].extend(ZONE_COLUMNS.map(String::from));
+            for (kind, entry) in ZONES.iter().zip(zones) {
+                let mut row = vec![kind.to_string()];
+                row.extend(zone_cells(entry));
+                rows.push(row);
+            }
+            let right = [false, false, true, true, true, true];
+            let _ = writeln!(out, "{}", table(&rows, &right, paint));
+            let _ = writeln!(out, "  {}\n", joined(comparison));
+            continue;
+        }
         let mut rows = vec![["k", "abs"].map(String::from).to_vec()];
         rows[0].extend(COLUMNS.map(String::from));
         for (k, sides) in &comparison.rows {
@@ -95,6 +150,7 @@ pub fn text(comparisons: &[Comparison], name: impl Fn(&str) -> String, paint: Pa
         let _ = writeln!(out, "{}", table(&rows, &right, paint));
         let _ = writeln!(out, "  {}\n", conclusion(comparison));
     }
+    let _ = writeln!(out, "over all\n");
     let mut rows = vec![["k", "FD precise", "PD precise", "states FD : PD"].map(String::from)];
     for at in over_all(comparisons) {
         let [fd, pd] = at
@@ -102,8 +158,13 @@ pub fn text(comparisons: &[Comparison], name: impl Fn(&str) -> String, paint: Pa
             .map(|precise| format!("{precise} of {}", at.compared));
         rows.push([at.k.to_string(), fd, pd, ratio(&at)]);
     }
-    let _ = writeln!(out, "over all\n\n{}", table(&rows, &[true; 4], paint));
-    for line in wins(comparisons) {
+    if rows.len() > 1 {
+        let _ = writeln!(out, "{}", table(&rows, &[true; 4], paint));
+        for line in wins(comparisons) {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    if let Some(line) = joins(comparisons) {
         let _ = writeln!(out, "  {line}");
     }
     out
@@ -155,7 +216,11 @@ pub fn markdown(comparisons: &[Comparison], name: impl Fn(&str) -> String) -> St
         "\n## Who wins\n\n| program | model | fences needed | FD precise from k | PD precise from k \
          | precision | states FD | states PD | size |\n|---|---|---:|---:|---:|---|---:|---:|---|\n",
     );
-    for comparison in comparisons {
+    let bounded = || {
+        let bounded = comparisons.iter();
+        bounded.filter(|comparison| comparison.zones.is_none())
+    };
+    for comparison in bounded() {
         let needed = match comparison.optimum {
             None => DASH.to_string(),
             Some((fences, true)) => fences.to_string(),
@@ -180,7 +245,7 @@ pub fn markdown(comparisons: &[Comparison], name: impl Fn(&str) -> String) -> St
         COLUMNS.join(" | "),
         "---:|".repeat(COLUMNS.len() - 1)
     );
-    for comparison in comparisons {
+    for comparison in bounded() {
         for (k, sides) in &comparison.rows {
             for (index, side) in sides.iter().enumerate() {
                 let cells = cells(side).map(|cell| cell.trim().to_string());
@@ -193,6 +258,36 @@ pub fn markdown(comparisons: &[Comparison], name: impl Fn(&str) -> String) -> St
                     cells.join(" | ")
                 );
             }
+        }
+    }
+    if let Some(line) = joins(comparisons) {
+        out.push_str(&zones_markdown(comparisons, name));
+        let _ = writeln!(out, "\n- {line}");
+    }
+    out
+}
+
+/// One row a program with integers without bound and kind of zones.
+fn zones_markdown(comparisons: &[Comparison], name: impl Fn(&str) -> String) -> String {
+    let mut out = format!(
+        "\n## Integers without bound\n\n| program | model | zones | {} | |\n|---|---|---|---|{}---|\n",
+        ZONE_COLUMNS.join(" | "),
+        "---:|".repeat(ZONE_COLUMNS.len() - 1)
+    );
+    for comparison in comparisons {
+        for (kind, entry) in ZONES.iter().zip(comparison.zones.iter().flatten()) {
+            let conclusion = if *kind == "one" {
+                joined(comparison)
+            } else {
+                ""
+            };
+            let _ = writeln!(
+                out,
+                "| {} | {} | {kind} | {} | {conclusion} |",
+                name(comparison.program),
+                comparison.model.upper(),
+                zone_cells(entry).join(" | ")
+            );
         }
     }
     out
@@ -222,7 +317,18 @@ pub fn json(comparisons: &[Comparison]) -> Json {
         let rows = comparison.rows.iter();
         let rows = rows.map(|(k, [fd, pd])| json!({ "k": k, "fd": side(fd), "pd": side(pd) }));
         let [fd, pd] = comparison.precise();
-        json!({
+        let zones = comparison.zones.map(|zones| {
+            let [many, one] = zones.map(|entry| {
+                json!({
+                    "outcome": entry.outcome(),
+                    "states": entry.states(),
+                    "constants": entry.constants(),
+                    "timing": { "verify_s": entry.measured.total_s },
+                })
+            });
+            json!({ "many": many, "one": one, "join_suffices": comparison.join_suffices() })
+        });
+        let mut program = json!({
             "program": comparison.program,
             "model": comparison.model.to_string(),
             "optimum": comparison.optimum.map(|(fences, _)| fences),
@@ -231,7 +337,11 @@ pub fn json(comparisons: &[Comparison]) -> Json {
             "precision": comparison.precision().as_str(),
             "size": comparison.size().as_str(),
             "rows": rows.collect::<Vec<_>>(),
-        })
+        });
+        if let Some(zones) = zones {
+            program["zones"] = zones;
+        }
+        program
     });
     let overall = over_all(comparisons).into_iter().map(|at| {
         json!({

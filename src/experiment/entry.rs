@@ -179,6 +179,7 @@ fn entry(answer: Answer) -> Result<Entry, String> {
             abstraction: asked(answer.config.refined, answer.config.abstraction),
             k: (answer.config.k.or(answer.config.bound)).filter(|_| !answer.config.refined),
             engine: None,
+            join: answer.config.join,
         },
         Answer::Infer(answer) => Cell {
             program,
@@ -187,6 +188,7 @@ fn entry(answer: Answer) -> Result<Entry, String> {
             abstraction: asked(answer.config.refined, answer.config.abstraction),
             k: answer.config.k.filter(|_| !answer.config.refined),
             engine: Some(answer.config.engine),
+            join: false,
         },
     };
     let stopped = *answer.stopped();

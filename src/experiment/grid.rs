@@ -33,6 +33,7 @@ impl Grid {
                             abstraction,
                             k,
                             engine: (self.mode == Mode::Infer).then_some(self.engine),
+                            join: false,
                         });
                     }
                 }

@@ -16,7 +16,9 @@ mod schedule;
 mod settings;
 mod summary;
 
-pub use compare::{AtK, Comparison, Side, Winner, compare, comparison_cells, over_all};
+pub use compare::{
+    AtK, Comparison, Side, Winner, compare, comparison_cells, joining_cells, over_all,
+};
 pub use compare_text::{
     json as comparison_json, markdown as comparison_markdown, text as comparison_text,
 };

@@ -77,6 +77,7 @@ pub fn run(
             Mode::Infer => SearchKind::Auto,
         },
         full: settings.full,
+        join: cell.join,
         standstill: match settings.stuck {
             true => Standstill::Stuck,
             false => Standstill::Ignored,

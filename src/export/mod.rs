@@ -1,5 +1,6 @@
 //! Programs in the languages of other tools.
 
+pub mod boolean;
 pub mod c;
 pub mod plain;
 pub mod promela;

@@ -143,6 +143,7 @@ pub fn scalar(variable: &str, span: Span) -> Place {
 pub fn range(domain: Domain, span: Span) -> Type {
     match domain {
         Domain::INT => Type::Int,
+        domain if domain.is_unbounded() => Type::Integer,
         Domain { low, high } => Type::Ranged(Range {
             low: int(low, span),
             high: int(high, span),

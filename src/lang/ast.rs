@@ -294,6 +294,60 @@ pub struct ProcessRef {
     pub span: Span,
 }
 
+impl Block {
+    /// Calls one function on all declarations inside, at any depth, and another on all statements,
+    /// outer ones first.
+    pub fn visit_mut(
+        &mut self,
+        declaration: &mut dyn FnMut(&mut Declaration),
+        statement: &mut dyn FnMut(&mut Stmt),
+    ) {
+        for member in &mut self.members {
+            match member {
+                Member::Locals(locals) => declaration(locals),
+                Member::Statement(inner) => inner.visit_mut(declaration, statement),
+            }
+        }
+    }
+}
+
+impl Stmt {
+    fn visit_mut(
+        &mut self,
+        declaration: &mut dyn FnMut(&mut Declaration),
+        statement: &mut dyn FnMut(&mut Stmt),
+    ) {
+        statement(self);
+        match &mut self.kind {
+            StmtKind::Labelled {
+                statement: body, ..
+            }
+            | StmtKind::While { body, .. }
+            | StmtKind::DoWhile { body, .. }
+            | StmtKind::For { body, .. }
+            | StmtKind::Repeat { body, .. } => body.visit_mut(declaration, statement),
+            StmtKind::If {
+                then, otherwise, ..
+            } => {
+                let parts = [Some(then), otherwise.as_mut()];
+                for body in parts.into_iter().flatten() {
+                    body.visit_mut(declaration, statement);
+                }
+            }
+            StmtKind::Either(branches) => {
+                for branch in branches {
+                    branch.visit_mut(declaration, statement);
+                }
+            }
+            StmtKind::Expanded(body)
+            | StmtKind::Nofence(body)
+            | StmtKind::Atomic(body)
+            | StmtKind::Block(body) => body.visit_mut(declaration, statement),
+            _ => {}
+        }
+    }
+}
+
 impl Expr {
     /// Calls `visit` on the expression and on its parts, left to right.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {

@@ -11,5 +11,6 @@ mod unbounded;
 mod unparse;
 
 pub use insert_fences::insert_fences;
+pub use substitute::substitute;
 pub use unbounded::unbounded;
 pub use unparse::{expr as expression_text, unparse};

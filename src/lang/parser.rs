@@ -12,7 +12,7 @@ mod loops;
 mod macros;
 mod stmt;
 
-use super::ast::{Ast, Name};
+use super::ast::{Ast, Expr, Name};
 use super::diagnostics::Diagnostics;
 use super::lexer::{Token, TokenKind, lex};
 use crate::diagnostic::Diagnostic;
@@ -30,6 +30,28 @@ const LARGEST_TEXT: usize = 1 << 28;
 
 /// Parses a program, or says everything that is wrong with its syntax.
 pub fn parse(source: &Source) -> Result<Ast, Vec<Diagnostic>> {
+    parsed(source, |parser| {
+        parser.define_macros();
+        parser.program()
+    })
+}
+
+/// Parses predicates as properties have them, each with a semicolon behind it.
+pub fn parse_predicates(source: &Source) -> Result<Vec<Expr>, Vec<Diagnostic>> {
+    parsed(source, |parser| {
+        let mut all = Vec::new();
+        while !parser.at_end() {
+            let predicate = parser.expression();
+            let Ok(predicate) = predicate.and_then(|expr| parser.expect(";").map(|_| expr)) else {
+                break;
+            };
+            all.push(predicate);
+        }
+        all
+    })
+}
+
+fn parsed<T>(source: &Source, parse: impl FnOnce(&mut Parser) -> T) -> Result<T, Vec<Diagnostic>> {
     if source.text().len() > LARGEST_TEXT {
         let message = "the file is larger than 256 MiB";
         return Err(vec![Diagnostic::error(Span::new(0, 0), message)]);
@@ -48,10 +70,9 @@ pub fn parse(source: &Source) -> Result<Ast, Vec<Diagnostic>> {
         calls: Vec::new(),
         copied: 0,
     };
-    parser.define_macros();
-    let ast = parser.program();
+    let tree = parse(&mut parser);
     if parser.diagnostics.is_empty() {
-        Ok(ast)
+        Ok(tree)
     } else {
         Err(parser.diagnostics.finish())
     }

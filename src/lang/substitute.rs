@@ -1,23 +1,23 @@
-//! Expressions in place of names: what quantifiers are expanded with.
+//! Expressions in place of parts of others: what quantifiers are expanded with, and reads of
+//! places.
 
 use super::ast::{Among, Expr, ExprKind, ProcessRef, Range};
 
-/// What a name is replaced by; `None` leaves it.
-pub type Replacement<'r> = &'r dyn Fn(&str) -> Option<Expr>;
+/// What a part is replaced by; `None` leaves it.
+pub type Replacement<'r> = &'r dyn Fn(&ExprKind) -> Option<Expr>;
 
-/// The expression with names replaced. The names of arrays and processes stay.
+/// The expression with parts replaced. The names of arrays and processes stay.
 pub fn substitute(expr: &Expr, by: Replacement) -> Expr {
     let inside = |expr: &Expr| Box::new(substitute(expr, by));
     let process = |process: &ProcessRef| ProcessRef {
         index: process.index.as_deref().map(inside),
         ..process.clone()
     };
+    if let Some(replacement) = by(&expr.kind) {
+        return replacement;
+    }
     let kind = match &expr.kind {
-        ExprKind::Name(name) => match by(name) {
-            Some(replacement) => return replacement,
-            None => expr.kind.clone(),
-        },
-        ExprKind::Int(_) | ExprKind::Bool(_) => expr.kind.clone(),
+        ExprKind::Name(_) | ExprKind::Int(_) | ExprKind::Bool(_) => expr.kind.clone(),
         ExprKind::Unary { op, operand } => ExprKind::Unary {
             op: *op,
             operand: inside(operand),
@@ -58,9 +58,9 @@ pub fn substitute(expr: &Expr, by: Replacement) -> Expr {
             among,
             body,
         } => {
-            let hidden = |name: &str| match name == variable.text {
-                true => None,
-                false => by(name),
+            let hidden = |part: &ExprKind| match part {
+                ExprKind::Name(name) if *name == variable.text => None,
+                _ => by(part),
             };
             ExprKind::Quantified {
                 all: *all,

@@ -14,14 +14,18 @@
 //! - Otherwise the answer is *not known*, with what is known at least and at most. Executions
 //!   that can fill a queue only while they also flush it are of this kind.
 //!
+//! Programs with integers without bound are asked about in another way (`integers`).
+//!
 //! Bounds grow by one from turn to turn. A queue that is settled keeps the bound it was settled
 //! with, so that an unbounded one does not make the states of all later turns explode.
 
 mod drains;
 mod explore;
+mod integers;
 mod memory;
 mod round;
 
+pub use integers::occupancy_of_integers;
 pub use round::Round;
 
 use crate::limits::{Limits, Monitor, StopReason};

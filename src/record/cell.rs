@@ -23,6 +23,9 @@ pub struct Cell {
     /// How fences are inferred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineKind>,
+    /// Integers without bound are kept in one zone for each state of the rest.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub join: bool,
 }
 
 named_enum! {
@@ -182,6 +185,7 @@ impl Cell {
     /// The representation of buffers, as in a table: `FD(k=1)`.
     pub fn representation(&self) -> String {
         match self.refine() {
+            true if self.join => "FD(auto, join)".to_string(),
             true => "FD(auto)".to_string(),
             false => self.abstraction().to_string(),
         }

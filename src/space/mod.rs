@@ -48,5 +48,7 @@ pub use standstill::{Spin, Standstill};
 pub use successors::{Tag, Tagger};
 pub use trace::{Snapshot, Trace, TraceStep};
 pub use zones::{
-    Examined, IntegerEnd, IntegerExploration, Integers, Replayed, Suspect, Thresholds,
+    Assigned, Examined, Fact, IntegerEnd, IntegerExploration, Integers, Matrix, Move, Node,
+    Replayed, Rounding, Suspect, Term, Thresholds, Zone,
 };
+pub(crate) use zones::{Datum, Frame, at_most_zero};

@@ -30,7 +30,7 @@ fn in_c(ast: &Ast, model: Option<Model>, overflow: Overflow, bound: usize) -> Op
         overflow,
         bound,
     };
-    let Sequential { ast, flushers, .. } = translate(ast, &symbols, &options).ok()?;
+    let Sequential { ast, flushers, .. } = translate(ast, &symbols, &options);
     let symbols = resolve(&ast).expect("the translation is well formed");
     let options = COptions {
         sequential: model.is_some(),

@@ -250,7 +250,7 @@ fn wrong_machines() {
     );
     check(
         "forbidden\n  A\ndata\n  x = *\nprocess\ntext\n  A: nop\n",
-        &["4:3 'x' may start with any integer, which is too many"],
+        &["4:3 `*` needs a range, and 'x' has none"],
     );
     check(
         "forbidden\n  A\ndata\n  x = 3 : [0:1]\nprocess\ntext\n  A: nop\n",

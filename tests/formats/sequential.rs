@@ -20,13 +20,13 @@ use rayon::prelude::*;
 
 const MOST_STATES: u64 = 60_000;
 
-/// The translated program, as the text that is printed is read; none if it is refused.
-fn sequential(ast: &Ast, options: &SequentialOptions) -> Option<(Source, Program)> {
+/// The translated program, as the text that is printed is read.
+fn sequential(ast: &Ast, options: &SequentialOptions) -> (Source, Program) {
     let symbols = resolve(ast).expect("the program is well formed");
-    let Sequential { ast, .. } = translate(ast, &symbols, options).ok()?;
+    let Sequential { ast, .. } = translate(ast, &symbols, options);
     let source = Source::new("sequential.fen", unparse(&ast, &[]));
     let program = programs::program(&source);
-    Some((source, program))
+    (source, program)
 }
 
 /// What is found: a violation, a full buffer, nothing, or too many states.
@@ -38,8 +38,8 @@ enum Found {
     TooMuch,
 }
 
-fn sequential_verdict(ast: &Ast, options: &SequentialOptions) -> Option<(Found, String)> {
-    let (source, program) = sequential(ast, options)?;
+fn sequential_verdict(ast: &Ast, options: &SequentialOptions) -> (Found, String) {
+    let (source, program) = sequential(ast, options);
     let program = program.fenced(&Default::default());
     let answer = answer(&program, &capped(exact(Model::Sc, 1), 20 * MOST_STATES));
     let found = match (answer.verdict, answer.counterexample()) {
@@ -56,7 +56,7 @@ fn sequential_verdict(ast: &Ast, options: &SequentialOptions) -> Option<(Found, 
         },
         _ => Found::TooMuch,
     };
-    Some((found, source.text().to_string()))
+    (found, source.text().to_string())
 }
 
 /// The same question to the original with buffers up to a bound.
@@ -88,9 +88,7 @@ fn compare(text: &str, ast: &Ast, program: &Program, options: SequentialOptions)
                 overflow,
                 ..options
             };
-            let Some((found, translated)) = sequential_verdict(ast, &options) else {
-                return tally;
-            };
+            let (found, translated) = sequential_verdict(ast, &options);
             let fits = match (encoding, overflow, found) {
                 (_, _, Found::TooMuch) => continue,
                 // A proof is one of the original.
@@ -189,4 +187,37 @@ fn the_suite() {
         violations > 50 && overflows > 20 && proofs > 50,
         "{violations} {overflows} {proofs}"
     );
+}
+
+/// Every construct of the language, as its document shows it.
+#[test]
+fn the_language() {
+    let text = include_str!("../../docs/language.md");
+    let mut examples: Vec<String> = text
+        .split("```fen\n")
+        .skip(1)
+        .filter_map(|rest| Some(rest.split_once("```")?.0.to_string()))
+        .filter(|example| !example.contains("integer"))
+        .collect();
+    assert!(examples.len() > 15, "only {} examples", examples.len());
+    // Waits for own stores, loops around them, and cells of a matrix.
+    examples.push(
+        "shared int[0..=2] x[2][2]; shared bool f;
+         macro put(r, c, v) { store x[r][c] = v; }
+         process p { int[0..=1] i; bool ok; int[0..=2] old;
+             for (i in 0..=1) { put(i, 1 - i, i + 1); await (x[i][1 - i] == i + 1); }
+             fence sl; await (!f); repeat (2) { store f = true; }
+             cas ok, old = x[1][0], 2, 0; assert(ok && old == 2); }
+         process q { int[0..=2] a, b; await (f); load a = x[0][1]; load b = x[1][0];
+             assert(a == 1); }"
+            .to_string(),
+    );
+    let tally = examples.iter().map(|example| {
+        let source = Source::new("example.fen", example.as_str());
+        let ast = parse(&source).expect("the program is well formed");
+        let program = lower(&ast, &resolve(&ast).expect("the program is well formed"));
+        both(example, &ast, &program, 0, 4)
+    });
+    let [violations, _, proofs] = tally.fold([0; 3], add);
+    assert!(violations > 20 && proofs > 50, "{violations} {proofs}");
 }

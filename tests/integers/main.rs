@@ -5,3 +5,5 @@ mod generate;
 mod messages;
 mod random;
 mod suite;
+mod translated;
+mod z3;

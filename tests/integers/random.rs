@@ -17,13 +17,13 @@ use fencesmith_testing::random::seeds;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-const MODELS: [(Model, interpreter::Model); 3] = [
+pub const MODELS: [(Model, interpreter::Model); 3] = [
     (Model::Sc, interpreter::Model::Sc),
     (Model::Tso, interpreter::Model::Tso),
     (Model::Pso, interpreter::Model::Pso),
 ];
 
-fn options(model: Model, join: bool) -> VerifyOptions {
+pub fn options(model: Model, join: bool) -> VerifyOptions {
     VerifyOptions {
         limits: Limits {
             max_states: Some(20_000),
@@ -44,7 +44,7 @@ fn setup(model: interpreter::Model, max_states: usize) -> Setup {
 }
 
 /// Whether the program is wrong, by the naive interpreter; none if it gave up.
-fn wrong(source: &Source, model: interpreter::Model, most: usize) -> Option<bool> {
+pub fn wrong(source: &Source, model: interpreter::Model, most: usize) -> Option<bool> {
     let ast = parse(source).expect("it is a program");
     let answer = interpreter::explore(&ast, &setup(model, most));
     match (answer.violations.is_empty(), answer.complete) {

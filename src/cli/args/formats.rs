@@ -54,6 +54,13 @@ pub struct Convert {
     /// What a store does that finds no room, in direct, rba and c
     #[arg(long, value_name = "WHAT", default_value = "abort")]
     pub overflow: Overflow,
+    /// What becomes booleans, in boolean: the predicates of a file, each with a semicolon behind
+    /// it, or `found` for the bounds that verification finds
+    #[arg(long, value_name = "FILE|found", default_value = "found")]
+    pub predicates: PathBuf,
+    /// The most predicates that are looked at together to tell another one, in boolean
+    #[arg(long, value_name = "L", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=4))]
+    pub cubes: u64,
     #[command(flatten)]
     pub common: Common,
 }
@@ -70,6 +77,8 @@ pub enum TargetName {
     Direct,
     /// The same with store buffers that never shift
     Rba,
+    /// The native language under SC, with predicates on integers as booleans
+    Boolean,
     /// C with pthreads and assert: with C11 atomics, or with the store buffers of a --model
     C,
 }

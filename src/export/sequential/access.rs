@@ -2,30 +2,80 @@
 
 use super::queues::{Buffer, Group, Target, cell};
 use super::{Encoding, NOWHERE, Overflow, conditional, named as local, number, op};
-use crate::import::build::{assign, assume, load, stmt, store};
-use crate::lang::ast::{Expr, Place, Stmt, StmtKind};
+use crate::import::build::{assign, assume, expr, load, stmt, store};
+use crate::lang::ast::{Expr, ExprKind, Place, Stmt, StmtKind};
 use crate::memory::Atomics;
 use crate::program::{BinaryOp, FenceKind};
 
+/// Straight-line code, one step long; of several, one is possible.
+pub type Ways = Vec<Vec<Stmt>>;
+
 impl Buffer {
-    /// A store into the buffer.
-    pub fn store(&self, place: &Place, value: &Expr, at: usize, target: &Target) -> Vec<Stmt> {
+    /// A store into the buffer. An integer without bound goes to a slot that is known where it is
+    /// stored, so that there is a way for each.
+    pub fn store(&self, place: &Place, value: &Expr, at: usize, target: &Target) -> Ways {
         let of = &self.temporaries;
-        let group = self.group_of(at);
         let stored = self.value(target.domain);
-        let mut code = vec![set(stored, value.clone())];
-        // A local of the range of indices makes a fault of an index outside.
-        let index = place.index.as_ref().map(|index| {
-            code.push(set(&of.cell, (**index).clone()));
-            local(&of.cell)
-        });
-        let queue = self.queue(group, index.clone().filter(|_| !self.is_tso()));
-        code.extend(self.next_slot(group, &queue));
-        code.push(match self.overflow {
-            Overflow::Abort => stmt(StmtKind::Assert(self.room()), NOWHERE),
-            Overflow::Wait => assume(self.room(), NOWHERE),
-        });
-        let slot = self.slot(&queue, local(&of.pending));
+        self.at_cells(place, target, &|mut code, index| {
+            let group = self.group_of(at);
+            code.push(set(stored, value.clone()));
+            let index = index.map(|index| match target.is_integer() {
+                true => index,
+                false => {
+                    // A local of the range of indices makes a fault of an index outside.
+                    code.push(set(&of.cell, index));
+                    local(&of.cell)
+                }
+            });
+            let queue = self.queue(group, index.clone().filter(|_| !self.is_tso()));
+            code.extend(self.next_slot(group, &queue));
+            let no_room = match self.overflow {
+                Overflow::Abort => stmt(StmtKind::Assert(self.room()), NOWHERE),
+                Overflow::Wait => assume(self.room(), NOWHERE),
+            };
+            let put = |slot: Expr| self.put(target, group, &queue, slot, index.clone());
+            if !target.is_integer() {
+                code.push(no_room);
+                code.extend(put(local(&of.pending)));
+                return vec![code];
+            }
+            let slots = (0..self.bound).map(|slot| number(slot as i64));
+            let mut ways: Ways = slots
+                .map(|slot| self.way(&code, &slot, put(slot.clone())))
+                .collect();
+            if self.overflow == Overflow::Abort {
+                let full = number(self.bound as i64);
+                ways.push(self.way(&code, &full, vec![no_room]));
+            }
+            ways
+        })
+    }
+
+    /// The code, if `pending` has this value, and then more.
+    fn way(&self, code: &[Stmt], pending: &Expr, more: Vec<Stmt>) -> Vec<Stmt> {
+        let known = op(
+            BinaryOp::Equal,
+            local(&self.temporaries.pending),
+            pending.clone(),
+        );
+        let mut code = code.to_vec();
+        code.push(assume(known, NOWHERE));
+        code.extend(more);
+        code
+    }
+
+    /// Puts the stored value into a slot of a queue.
+    fn put(
+        &self,
+        target: &Target,
+        group: &Group,
+        queue: &Expr,
+        at: Expr,
+        index: Option<Expr>,
+    ) -> Vec<Stmt> {
+        let of = &self.temporaries;
+        let slot = self.slot(queue, at);
+        let mut code = Vec::new();
         if self.is_tso() {
             let number = match index {
                 None => number(target.first),
@@ -36,16 +86,57 @@ impl Buffer {
         if self.has_flags() {
             code.push(put(&group.used, slot.clone(), number(1)));
         }
-        code.push(put(&group.value, slot.clone(), local(stored)));
+        let stored = local(self.value(target.domain));
+        code.push(put(group.array(target), slot.clone(), stored));
         if let Some(newest) = &self.segment {
             code.push(get(&of.other, newest, self.own()));
             code.push(put(&group.segment, slot, local(&of.other)));
         }
         if self.encoding == Encoding::Direct {
             let more = op(BinaryOp::Add, local(&of.pending), number(1));
-            code.push(put(&group.count, queue, more));
+            code.push(put(&group.count, queue.clone(), more));
         }
         code
+    }
+
+    /// What is done at a place whose index may be an integer without bound: then there are ways
+    /// for each cell.
+    fn at_cells(
+        &self,
+        place: &Place,
+        target: &Target,
+        ways: &dyn Fn(Vec<Stmt>, Option<Expr>) -> Ways,
+    ) -> Ways {
+        let Some(index) = self.index(place, target) else {
+            return ways(Vec::new(), None);
+        };
+        if !self.mentions_integers(&index) {
+            return ways(Vec::new(), Some(index));
+        }
+        let low = op(BinaryOp::LessEqual, number(0), index.clone());
+        let high = op(BinaryOp::Less, index.clone(), number(target.cells()));
+        let inside = stmt(StmtKind::Assert(op(BinaryOp::And, low, high)), NOWHERE);
+        let cells = (0..target.cells()).flat_map(|cell| {
+            let here = op(BinaryOp::Equal, index.clone(), number(cell));
+            let code = vec![inside.clone(), assume(here, NOWHERE)];
+            ways(code, Some(number(cell)))
+        });
+        cells.collect()
+    }
+
+    /// The index of a cell among all cells of an array. Where there are rows and columns, a
+    /// column that is none gives an index that is none.
+    fn index(&self, place: &Place, target: &Target) -> Option<Expr> {
+        let index = place.index.as_deref()?;
+        let (ExprKind::Pair { row, column }, Some(columns)) = (&index.kind, target.columns) else {
+            return Some(index.clone());
+        };
+        let columns = i64::from(columns);
+        let before = op(BinaryOp::Mul, (**row).clone(), number(columns));
+        let flat = op(BinaryOp::Add, before, (**column).clone());
+        let low = op(BinaryOp::LessEqual, number(0), (**column).clone());
+        let high = op(BinaryOp::Less, (**column).clone(), number(columns));
+        Some(conditional(op(BinaryOp::And, low, high), flat, number(-1)))
     }
 
     /// Leaves in `pending` the slot that the next store to a queue goes to.
@@ -75,20 +166,94 @@ impl Buffer {
         get(&self.temporaries.place, array, slot)
     }
 
-    /// A load of a place that the process may have stored to: memory, unless a slot has it; a
-    /// newer slot comes later.
-    pub fn load(&self, into: &str, place: &Place, at: usize, target: &Target) -> Vec<Stmt> {
+    /// A load of a place that the process may have stored to.
+    pub fn load(&self, into: &str, place: &Place, at: usize, target: &Target) -> Ways {
+        self.at_cells(place, target, &|mut code, index| {
+            let group = self.group_of(at);
+            let queue = self.queue(group, index.clone().filter(|_| !self.is_tso()));
+            code.extend(self.may_load());
+            let place = match &place.index {
+                Some(whole) if self.mentions_integers(whole) => {
+                    let cell = index.clone().expect("it has an index");
+                    self.cell_of(target, cell)
+                }
+                _ => place.clone(),
+            };
+            match target.is_integer() {
+                false => {
+                    code.extend(self.load_bounded(into, &place, (group, target), &queue, index));
+                    vec![code]
+                }
+                true => {
+                    code.extend(self.newest_slot(group, target, &queue, index));
+                    let slots = (0..self.bound).map(|slot| {
+                        let found = self.slot(&queue, number(slot as i64));
+                        let found = get(into, &group.integer, found);
+                        self.way(&code, &number(slot as i64 + 1), vec![found])
+                    });
+                    let memory = vec![load(into, place.clone(), NOWHERE)];
+                    let mut ways = vec![self.way(&code, &number(0), memory)];
+                    ways.extend(slots);
+                    ways
+                }
+            }
+        })
+    }
+
+    /// Leaves in `pending` 1 more than the newest slot with a store to a place, or else 0.
+    fn newest_slot(
+        &self,
+        group: &Group,
+        target: &Target,
+        queue: &Expr,
+        index: Option<Expr>,
+    ) -> Vec<Stmt> {
         let of = &self.temporaries;
-        let group = self.group_of(at);
-        let value = self.value(group.domain);
-        let index = place.index.as_ref().map(|index| (**index).clone());
-        let queue = self.queue(group, index.clone().filter(|_| !self.is_tso()));
-        let mut code = self.may_load();
-        code.push(load(&of.found, place.clone(), NOWHERE));
+        if !self.is_tso() && self.encoding == Encoding::Direct {
+            return vec![get(&of.pending, &group.count, queue.clone())];
+        }
+        let mut code = vec![set(&of.pending, number(0))];
+        for slot in 0..self.bound {
+            code.push(self.occupied(group, queue, slot));
+            let above = number(slot as i64 + 1);
+            let holds = self.holds(target, index.as_ref());
+            code.push(set(
+                &of.pending,
+                conditional(holds, above, local(&of.pending)),
+            ));
+        }
+        code
+    }
+
+    /// Whether `place` says that a slot has a store to a place.
+    fn holds(&self, target: &Target, index: Option<&Expr>) -> Expr {
+        let place = local(&self.temporaries.place);
+        match (self.is_tso(), index) {
+            (false, _) => op(BinaryOp::NotEqual, place, number(0)),
+            (true, None) => op(BinaryOp::Equal, place, number(target.first)),
+            (true, Some(index)) => {
+                let wanted = op(BinaryOp::Add, number(target.first), index.clone());
+                op(BinaryOp::Equal, place, wanted)
+            }
+        }
+    }
+
+    /// A load of a value with bounds: memory, unless a slot has it; a newer slot comes later.
+    fn load_bounded(
+        &self,
+        into: &str,
+        place: &Place,
+        (group, target): (&Group, &Target),
+        queue: &Expr,
+        index: Option<Expr>,
+    ) -> Vec<Stmt> {
+        let of = &self.temporaries;
+        let value = self.value(group.domain.expect("it holds values with bounds"));
+        let mut code = vec![load(&of.found, place.clone(), NOWHERE)];
         let mut look = |occupied: Stmt, slot: Expr, holds: Expr| {
             let found = conditional(holds, local(value), local(&of.found));
             code.push(occupied);
-            code.push(get(value, &group.value, self.slot(&queue, slot)));
+            code.push(get(value, &group.value, self.slot(queue, slot)));
             code.push(set(&of.found, found));
         };
         if !self.is_tso() && self.encoding == Encoding::Direct {
@@ -98,20 +263,27 @@ impl Buffer {
             look(get(&of.pending, &group.count, queue.clone()), newest, any);
         } else {
             for slot in 0..self.bound {
-                let holds = match (self.is_tso(), &index) {
-                    (false, _) => op(BinaryOp::NotEqual, local(&of.place), number(0)),
-                    (true, None) => op(BinaryOp::Equal, local(&of.place), number(target.first)),
-                    (true, Some(index)) => {
-                        let wanted = op(BinaryOp::Add, number(target.first), index.clone());
-                        op(BinaryOp::Equal, local(&of.place), wanted)
-                    }
-                };
-                let occupied = self.occupied(group, &queue, slot);
+                let holds = self.holds(target, index.as_ref());
+                let occupied = self.occupied(group, queue, slot);
                 look(occupied, number(slot as i64), holds);
             }
         }
         code.push(set(into, local(&of.found)));
         code
+    }
+
+    /// The cell of a target with an index among all of its cells.
+    pub fn cell_of(&self, target: &Target, index: Expr) -> Place {
+        let index = match target.columns {
+            None => index,
+            Some(columns) => {
+                let columns = || number(columns.into());
+                let row = Box::new(op(BinaryOp::Div, index.clone(), columns()));
+                let column = Box::new(op(BinaryOp::Rem, index, columns()));
+                expr(ExprKind::Pair { row, column }, NOWHERE)
+            }
+        };
+        cell(&target.name, index)
     }
 
     /// What a load waits for: the stores before a store-load fence.
@@ -149,9 +321,9 @@ impl Buffer {
     }
 
     /// Waits for what a read-modify-write of a place waits for.
-    pub fn may_update(&self, place: &Place) -> Vec<Stmt> {
+    pub fn may_update(&self, place: &Place) -> Ways {
         if self.is_tso() || self.atomics == Atomics::DrainAll {
-            return self.drained();
+            return vec![self.drained()];
         }
         let mut code = self.may_load();
         if let Some(newest) = &self.segment {
@@ -160,12 +332,15 @@ impl Buffer {
             let first = op(BinaryOp::Equal, local(other), number(1));
             code.push(assume(first, NOWHERE));
         }
-        if let Some((at, _)) = self.target(&place.name.text) {
+        let Some((at, target)) = self.target(&place.name.text) else {
+            return vec![code];
+        };
+        self.at_cells(place, target, &|mut ways, index| {
             let group = self.group_of(at);
-            let index = place.index.as_ref().map(|index| (**index).clone());
-            code.extend(self.empty(group, &self.queue(group, index)));
-        }
-        code
+            ways.extend(code.iter().cloned());
+            ways.extend(self.empty(group, &self.queue(group, index)));
+            vec![ways]
+        })
     }
 
     /// A fence of any kind.

@@ -1,26 +1,17 @@
 //! The process that flushes the buffers of a template's processes.
 
-use super::access::{get, put, set};
-use super::queues::{Buffer, Group, Target};
-use super::{Encoding, NOWHERE, atomic, conditional, named as local, number, op};
-use crate::import::build::{assume, block, expr, name, stmt, store};
-use crate::lang::ast::{Condition, Expr, ExprKind, Member, Place, Process, Range, Stmt, StmtKind};
-use crate::program::BinaryOp;
+use super::access::{Ways, get, put, set};
+use super::queues::{Buffer, Group, Target, free_value};
+use super::{Encoding, NOWHERE, conditional, either, named as local, number, op};
+use crate::import::build::{assume, block, expr, name, scalar, stmt, store};
+use crate::lang::ast::{Condition, Expr, ExprKind, Member, Process, Range, Stmt, StmtKind};
+use crate::program::{BinaryOp, Domain};
 
 impl Buffer {
     /// A process for each process of the template; it flushes any of its queues at any time.
     pub fn flusher(&self, process: &Process) -> Process {
         let targets = self.targets.iter().enumerate();
-        let steps = targets.map(|(at, target)| self.flush(at, target));
-        let mut steps: Vec<Stmt> = steps.map(atomic).collect();
-        let step = match steps.len() {
-            1 => steps.remove(0),
-            _ => {
-                let branches = steps.into_iter();
-                let branches = branches.map(|step| block(vec![step], NOWHERE));
-                stmt(StmtKind::Either(branches.collect()), NOWHERE)
-            }
-        };
+        let step = either(targets.flat_map(|(at, target)| self.flushes(at, target)));
         let body = stmt(StmtKind::Block(block(vec![step], NOWHERE)), NOWHERE);
         let for_ever = StmtKind::While {
             condition: Condition::Expr(expr(ExprKind::Bool(true), NOWHERE)),
@@ -36,14 +27,37 @@ impl Buffer {
         }
     }
 
-    /// The oldest store of a queue goes to memory, if it is one to this target.
-    fn flush(&self, at: usize, target: &Target) -> Vec<Stmt> {
+    /// The oldest store of a queue goes to memory, if it is one to this target. For integers
+    /// without bound there is a way for each cell and slot.
+    fn flushes(&self, at: usize, target: &Target) -> Ways {
+        if !target.is_integer() {
+            return vec![self.flush(at, target, None, None)];
+        }
+        let slots = match self.encoding {
+            Encoding::Direct => 1,
+            Encoding::Rba => self.bound,
+        };
+        let cells = (0..target.cells()).map(|cell| target.len.map(|_| number(cell)));
+        let both = cells.flat_map(|cell| (0..slots).map(move |slot| (cell.clone(), slot)));
+        both.map(|(cell, slot)| self.flush(at, target, cell, Some(slot)))
+            .collect()
+    }
+
+    /// A flush of any cell, or of one; from the oldest slot, or only if that is this one.
+    fn flush(
+        &self,
+        at: usize,
+        target: &Target,
+        known_cell: Option<Expr>,
+        known_slot: Option<usize>,
+    ) -> Vec<Stmt> {
         let of = &self.temporaries;
         let group = self.group_of(at);
         let mut code = Vec::new();
-        let queue = match group.cells {
-            1 => self.queue(group, None),
-            cells => {
+        let queue = match (group.cells, &known_cell) {
+            (1, _) => self.queue(group, None),
+            (_, Some(cell)) => self.queue(group, Some(cell.clone())),
+            (cells, None) => {
                 let range = Range {
                     low: number(0),
                     high: number(cells as i64 - 1),
@@ -55,27 +69,44 @@ impl Buffer {
                 self.queue(group, Some(local(&of.cell)))
             }
         };
-        let oldest = self.oldest(group, &queue, &mut code);
-        if let Some(index) = self.slot_of(target, group, &oldest, &mut code) {
-            code.push(set(&of.cell, index));
+        let mut oldest = self.oldest(group, &queue, &mut code);
+        if let (Some(slot), Encoding::Rba) = (known_slot, self.encoding) {
+            let slot = number(slot as i64);
+            let this = op(BinaryOp::Equal, local(&of.pending), slot.clone());
+            code.push(assume(this, NOWHERE));
+            oldest = self.slot(&queue, slot);
+        }
+        let index = self.slot_of(target, group, &oldest, &mut code);
+        if let Some(index) = index {
+            code.push(match &known_cell {
+                None => set(&of.cell, index),
+                Some(cell) => assume(op(BinaryOp::Equal, index, cell.clone()), NOWHERE),
+            });
         }
         if self.segment.is_some() {
             code.push(get(&of.segment, &group.segment, oldest.clone()));
             let first = op(BinaryOp::Equal, local(&of.segment), number(1));
             code.push(assume(first, NOWHERE));
         }
-        let value = self.value(group.domain);
-        code.push(get(value, &group.value, oldest.clone()));
-        let index = target.len.map(|_| Box::new(local(&of.cell)));
-        let place = Place {
-            name: name(&target.name, NOWHERE),
-            index,
-            span: NOWHERE,
+        let value = match (target.is_integer(), group.domain) {
+            (false, Some(domain)) => self.value(domain),
+            _ => self.value(Domain::INTEGERS),
+        };
+        code.push(get(value, group.array(target), oldest.clone()));
+        let index = target
+            .len
+            .map(|_| known_cell.unwrap_or_else(|| local(&of.cell)));
+        let place = match index {
+            Some(index) => self.cell_of(target, index),
+            None => scalar(&target.name, NOWHERE),
         };
         code.push(store(place, local(value), NOWHERE));
         match self.encoding {
             Encoding::Direct => self.shift(group, &queue, &mut code),
-            Encoding::Rba => self.free(group, oldest, &mut code),
+            Encoding::Rba => {
+                self.free(group, &oldest, &mut code);
+                self.forget(group, target.is_integer(), &oldest, &mut code);
+            }
         }
         if self.store_load {
             let some = op(BinaryOp::Greater, local(&of.other), number(0));
@@ -144,7 +175,12 @@ impl Buffer {
     fn shift(&self, group: &Group, queue: &Expr, code: &mut Vec<Stmt>) {
         let of = &self.temporaries;
         let at = |slot: usize| self.slot(queue, number(slot as i64));
-        let mut arrays = vec![(&group.value, self.value(group.domain))];
+        let mut arrays = Vec::new();
+        let bounded = group.domain.map(|domain| self.value(domain));
+        arrays.extend(bounded.map(|value| (&group.value, value)));
+        if group.unbounded {
+            arrays.push((&group.integer, self.value(Domain::INTEGERS)));
+        }
         if self.is_tso() {
             arrays.push((&group.place, &of.place));
         }
@@ -157,13 +193,20 @@ impl Buffer {
                 code.push(put(array, at(slot - 1), local(through)));
             }
         }
-        self.free(group, at(self.bound - 1), code);
+        let last = at(self.bound - 1);
+        self.free(group, &last, code);
+        if group.domain.is_some() {
+            self.forget(group, false, &last, code);
+        }
+        if group.unbounded {
+            self.forget(group, true, &last, code);
+        }
         let fewer = op(BinaryOp::Sub, local(&of.pending), number(1));
         code.push(put(&group.count, queue.clone(), fewer));
     }
 
     /// Makes a slot free.
-    fn free(&self, group: &Group, slot: Expr, code: &mut Vec<Stmt>) {
+    fn free(&self, group: &Group, slot: &Expr, code: &mut Vec<Stmt>) {
         if self.is_tso() {
             code.push(put(&group.place, slot.clone(), number(0)));
         }
@@ -173,8 +216,14 @@ impl Buffer {
         if self.segment.is_some() {
             code.push(put(&group.segment, slot.clone(), number(0)));
         }
-        let value = number(Buffer::free_value(group));
-        code.push(put(&group.value, slot, value));
+    }
+
+    /// Takes the value out of a free slot.
+    fn forget(&self, group: &Group, integer: bool, slot: &Expr, code: &mut Vec<Stmt>) {
+        code.push(match group.domain {
+            Some(domain) if !integer => put(&group.value, slot.clone(), number(free_value(domain))),
+            _ => put(&group.integer, slot.clone(), number(0)),
+        });
     }
 
     /// Counts segments from the oldest one that is left.

@@ -10,6 +10,10 @@
 //!   occupied slot, a flush takes the lowest. Slots become free again only from below, so that
 //!   there may be no room with fewer than B stores pending.
 //!
+//! Integers without bound are kept in slots of their own. What is done to them is told by what is
+//! known before a block, so that an operation on them has a block for each slot that it may be
+//! about.
+//!
 //! A store without room fails the assertion `pending < buffer_bound`, or waits. If no execution
 //! fails it, the two programs have the same executions.
 //!
@@ -21,12 +25,10 @@ mod flush;
 mod queues;
 mod statements;
 
-use super::plain;
-use crate::diagnostic::Diagnostic;
-use crate::import::build::{binary, chain, expr, int, name, not, var};
+use crate::import::build::{binary, block, chain, expr, int, name, not, stmt, var};
 use crate::import::names::Names;
 use crate::lang::ast::{
-    Ast, Expr, ExprKind, Item, Predicate, Process, ProcessRef, Property, StmtKind,
+    Ast, Expr, ExprKind, Item, Predicate, Process, ProcessRef, Property, Stmt, StmtKind,
 };
 use crate::lang::expression_text;
 use crate::lang::resolve::{Symbols, Template};
@@ -83,21 +85,42 @@ pub struct Sequential {
     pub room: Option<String>,
     /// The processes that flush.
     pub flushers: Vec<String>,
+    /// The slots for integers without bound.
+    pub slots: Vec<Slots>,
+    /// The number of pending stores of each queue, in `direct`.
+    pub counters: Vec<Counter>,
+}
+
+/// Where the number of pending stores of a queue is kept, in `direct`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// The process, as a person writes it.
+    pub process: String,
+    /// The place whose stores it holds; none if it holds all stores of the process.
+    pub place: Option<String>,
+    /// The array and the cell of it.
+    pub array: String,
+    pub cell: usize,
+}
+
+/// Slots of buffers for the stores to a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slots {
+    pub variable: String,
+    /// An array of integers without bound; each cell may hold a store to each cell of the variable.
+    pub array: String,
 }
 
 /// The program with its buffers as variables.
-pub fn translate(
-    ast: &Ast,
-    symbols: &Symbols,
-    options: &SequentialOptions,
-) -> Result<Sequential, Vec<Diagnostic>> {
-    plain::check(ast, symbols)?;
+pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> Sequential {
     if options.model == Model::Sc {
-        return Ok(Sequential {
+        return Sequential {
             ast: ast.clone(),
             room: None,
             flushers: Vec::new(),
-        });
+            slots: Vec::new(),
+            counters: Vec::new(),
+        };
     }
     let mut names = taken(ast, symbols);
     let bound = names.fresh(BOUND);
@@ -150,7 +173,7 @@ pub fn translate(
         }
     }
     let room = buffers.iter().flatten().next().map(Buffer::room);
-    Ok(Sequential {
+    Sequential {
         ast: Ast { items },
         room: room.map(|room| expression_text(&room)),
         flushers: buffers
@@ -158,7 +181,15 @@ pub fn translate(
             .flatten()
             .map(|buffer| buffer.flusher.clone())
             .collect(),
-    })
+        slots: buffers.iter().flatten().flat_map(Buffer::slots).collect(),
+        counters: symbols
+            .templates
+            .iter()
+            .zip(&buffers)
+            .filter_map(|(template, buffer)| Some(buffer.as_ref()?.counters(template)))
+            .flatten()
+            .collect(),
+    }
 }
 
 /// The process that a template stands for.
@@ -251,7 +282,20 @@ fn conditional(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
 }
 
 /// Straight-line code as one step.
-fn atomic(statements: Vec<crate::lang::ast::Stmt>) -> crate::lang::ast::Stmt {
-    let block = crate::import::build::block(statements, NOWHERE);
-    crate::import::build::stmt(StmtKind::Atomic(block), NOWHERE)
+fn atomic(mut code: Vec<Stmt>) -> Stmt {
+    match code.len() {
+        0 => stmt(StmtKind::Skip, NOWHERE),
+        1 => code.remove(0),
+        _ => stmt(StmtKind::Atomic(block(code, NOWHERE)), NOWHERE),
+    }
+}
+
+/// One of several steps.
+fn either(ways: impl IntoIterator<Item = Vec<Stmt>>) -> Stmt {
+    let mut steps: Vec<Stmt> = ways.into_iter().map(atomic).collect();
+    if steps.len() == 1 {
+        return steps.remove(0);
+    }
+    let branches = steps.into_iter().map(|step| block(vec![step], NOWHERE));
+    stmt(StmtKind::Either(branches.collect()), NOWHERE)
 }

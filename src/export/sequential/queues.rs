@@ -5,7 +5,7 @@
 //! Slots of a queue follow one another. A free slot holds 0 as its place and a fixed value, so
 //! that equal buffers are equal states.
 
-use super::{Encoding, NOWHERE, Overflow, SequentialOptions, named, number, op};
+use super::{Counter, Encoding, NOWHERE, Overflow, SequentialOptions, Slots, named, number, op};
 use crate::import::build::{declare, name, range};
 use crate::import::names::Names;
 use crate::lang::ast::{
@@ -33,8 +33,12 @@ pub struct Buffer {
     pub targets: Vec<Target>,
     /// One for each target under PSO, else one.
     pub groups: Vec<Group>,
-    /// A range that holds all values that are stored.
-    all: Domain,
+    /// A range that holds all values that are stored, integers without bound aside.
+    all: Option<Domain>,
+    /// The integers without bound among the locals.
+    integers: Vec<String>,
+    /// The variables that are waited for.
+    awaited: Vec<(String, Domain)>,
     pub temporaries: Temporaries,
     /// There are store-load fences: each group counts the stores that loads wait for.
     pub store_load: bool,
@@ -48,26 +52,67 @@ pub struct Target {
     pub name: String,
     pub domain: Domain,
     pub len: Option<u32>,
+    /// The number of columns of an array with rows and columns.
+    pub columns: Option<u32>,
     /// The number of its first place, from 1 on.
     pub first: Value,
+}
+
+impl Target {
+    /// It holds integers without bound.
+    pub fn is_integer(&self) -> bool {
+        self.domain.is_unbounded()
+    }
+
+    /// The name of one of its places.
+    fn place(&self, cell: u32) -> String {
+        match (self.len, self.columns) {
+            (None, _) => self.name.clone(),
+            (Some(_), None) => format!("{}[{cell}]", self.name),
+            (Some(_), Some(columns)) => {
+                format!("{}[{}][{}]", self.name, cell / columns, cell % columns)
+            }
+        }
+    }
+
+    /// The number of its places.
+    pub fn cells(&self) -> Value {
+        self.len.unwrap_or(1).into()
+    }
 }
 
 /// Queues whose slots are in the same arrays.
 pub struct Group {
     /// The cells that have a queue each; one under TSO and for scalars.
     pub cells: usize,
-    pub domain: Domain,
+    /// The values with bounds that its slots hold.
+    pub domain: Option<Domain>,
+    /// Its slots hold integers without bound.
+    pub unbounded: bool,
     /// `direct`: how many slots are occupied.
     pub count: String,
     /// TSO: which place a slot is for, 0 if it is free.
     pub place: String,
     /// PSO and `rba`: whether a slot is occupied.
     pub used: String,
+    /// The values with bounds.
     pub value: String,
+    /// The integers without bound.
+    pub integer: String,
     /// How many stores loads wait for.
     pub waiting: String,
     /// The number of the segment of each slot; 0 if it is free.
     pub segment: String,
+}
+
+impl Group {
+    /// The array for the values of a target.
+    pub fn array(&self, target: &Target) -> &str {
+        match target.is_integer() {
+            true => &self.integer,
+            false => &self.value,
+        }
+    }
 }
 
 /// Locals that are used within one step.
@@ -105,24 +150,30 @@ impl Buffer {
                 name: variable.name.clone(),
                 domain: variable.domain,
                 len: variable.len,
+                columns: variable.columns,
                 first,
             });
-            first += i64::from(variable.len.unwrap_or(1));
+            first += Value::from(variable.len.unwrap_or(1));
         }
-        let all = targets.iter().map(|target| target.domain);
-        let all = all.reduce(|a, b| Domain {
+        if targets.is_empty() {
+            return None;
+        }
+        let bounded = targets.iter().filter(|target| !target.is_integer());
+        let all = bounded.map(|target| target.domain).reduce(|a, b| Domain {
             low: a.low.min(b.low),
             high: a.high.max(b.high),
-        })?;
-        let mut group = |of: &str, cells: usize, domain: Domain| {
+        });
+        let mut group = |of: &str, cells: usize, domain: Option<Domain>, unbounded: bool| {
             let mut fresh = |what: &str| names.fresh(&format!("{of}_{what}"));
             Group {
                 cells,
                 domain,
+                unbounded,
                 count: fresh("count"),
                 place: fresh("place"),
                 used: fresh("used"),
                 value: fresh("value"),
+                integer: fresh("integer"),
                 waiting: fresh("waiting"),
                 segment: fresh("segment"),
             }
@@ -133,10 +184,15 @@ impl Buffer {
                 .iter()
                 .map(|target| {
                     let of = format!("{own_name}_{}", target.name);
-                    group(&of, target.len.unwrap_or(1) as usize, target.domain)
+                    let unbounded = target.is_integer();
+                    let domain = (!unbounded).then_some(target.domain);
+                    group(&of, target.cells() as usize, domain, unbounded)
                 })
                 .collect(),
-            Model::Tso | Model::Sc => vec![group(own_name, 1, all)],
+            Model::Tso | Model::Sc => {
+                let unbounded = targets.iter().any(Target::is_integer);
+                vec![group(own_name, 1, all, unbounded)]
+            }
         };
         let low = template.instances.iter().filter_map(|i| i.parameter).min();
         let own = match (&template.parameter, low) {
@@ -144,6 +200,9 @@ impl Buffer {
             (Some(parameter), Some(low)) => op(BinaryOp::Sub, named(parameter), number(low)),
             _ => number(0),
         };
+        let locals = template.instances.first().map(|first| &first.locals);
+        let locals = locals.into_iter().flatten();
+        let integers = locals.filter(|local| local.domain.is_unbounded());
         let segment = seen.store_store && options.model == Model::Pso;
         Some(Buffer {
             model: options.model,
@@ -158,6 +217,13 @@ impl Buffer {
             targets,
             groups,
             all,
+            integers: integers.map(|local| local.name.clone()).collect(),
+            awaited: symbols
+                .shared
+                .iter()
+                .filter(|variable| seen.awaited.contains(&variable.name))
+                .map(|variable| (variable.name.clone(), variable.domain))
+                .collect(),
             temporaries: Temporaries::default(),
             store_load: seen.store_load,
             segment: segment.then(|| names.fresh(&format!("{own_name}_newest"))),
@@ -182,7 +248,8 @@ impl Buffer {
             .targets
             .iter()
             .map(|target| target.domain)
-            .chain([self.all])
+            .chain(self.awaited.iter().map(|(_, domain)| *domain))
+            .chain(self.all)
         {
             if values.iter().all(|(known, _)| *known != domain) {
                 values.push((domain, names.fresh("value")));
@@ -222,6 +289,13 @@ impl Buffer {
         &known.expect("there is one for each target").1
     }
 
+    /// The local that a wait reads a variable into.
+    pub fn awaited(&self, variable: &str) -> Option<&str> {
+        let mut awaited = self.awaited.iter();
+        let (_, domain) = awaited.find(|(known, _)| known == variable)?;
+        Some(self.value(*domain))
+    }
+
     /// The number of the own process.
     pub fn own(&self) -> Expr {
         self.own.clone()
@@ -247,13 +321,15 @@ impl Buffer {
         (queues * self.bound) as Value + 1
     }
 
-    /// What a free slot of a group holds.
-    pub fn free_value(group: &Group) -> Value {
-        if group.domain.contains(0) {
-            0
-        } else {
-            group.domain.low
-        }
+    /// Whether the value of an expression may depend on integers without bound.
+    pub fn mentions_integers(&self, expr: &Expr) -> bool {
+        let mut found = false;
+        expr.visit(&mut |part| {
+            if let ExprKind::Name(name) = &part.kind {
+                found |= self.integers.contains(name);
+            }
+        });
+        found
     }
 
     /// All shared variables.
@@ -275,7 +351,12 @@ impl Buffer {
             if self.has_flags() {
                 add(&group.used, Domain::BOOL, slots, 0);
             }
-            add(&group.value, group.domain, slots, Buffer::free_value(group));
+            if let Some(domain) = group.domain {
+                add(&group.value, domain, slots, free_value(domain));
+            }
+            if group.unbounded {
+                add(&group.integer, Domain::INTEGERS, slots, 0);
+            }
             if self.store_load {
                 add(&group.waiting, counts, queues, 0);
             }
@@ -293,7 +374,7 @@ impl Buffer {
     pub fn locals(&self, flushes: bool) -> Vec<Declaration> {
         let of = &self.temporaries;
         let local = |text: &str, domain: Domain| {
-            let initial = if domain.contains(0) { 0 } else { domain.low };
+            let initial = free_value(domain);
             let init = (initial != 0).then(|| Init::Value(number(initial)));
             let variable = Variable {
                 name: name(text, NOWHERE),
@@ -316,22 +397,56 @@ impl Buffer {
             all.push(local(&of.least, upto(most)));
             all.push(local(&of.segment, upto(most)));
         }
-        if !flushes {
-            all.push(local(&of.found, self.all));
-        }
-        let moved = |domain: &Domain| self.groups.iter().any(|group| group.domain == *domain);
+        let found = self.all.filter(|_| !flushes);
+        all.extend(found.map(|domain| local(&of.found, domain)));
+        let moved = |domain: &Domain| {
+            let mut groups = self.groups.iter();
+            groups.any(|group| {
+                group.domain == Some(*domain) || group.unbounded && domain.is_unbounded()
+            })
+        };
         let values = of.values.iter();
         let values = values.filter(|(domain, _)| !flushes || moved(domain));
         all.extend(values.map(|(domain, text)| local(text, *domain)));
         all
     }
 
+    /// The slots for integers without bound.
+    pub fn slots(&self) -> Vec<Slots> {
+        let targets = self.targets.iter().enumerate();
+        let integers = targets.filter(|(_, target)| target.is_integer());
+        let slots = integers.map(|(at, target)| Slots {
+            variable: target.name.clone(),
+            array: self.group_of(at).integer.clone(),
+        });
+        slots.collect()
+    }
+
+    /// The number of pending stores of each queue of a template's processes.
+    pub fn counters(&self, template: &Template) -> Vec<Counter> {
+        let mut all = Vec::new();
+        for (own, instance) in template.instances.iter().enumerate() {
+            let process = match instance.parameter {
+                None => template.name.clone(),
+                Some(value) => format!("{}[{value}]", template.name),
+            };
+            for (group, target) in self.groups.iter().zip(&self.targets) {
+                for cell in 0..group.cells {
+                    all.push(Counter {
+                        process: process.clone(),
+                        place: (!self.is_tso()).then(|| target.place(cell as u32)),
+                        array: group.count.clone(),
+                        cell: own * group.cells + cell,
+                    });
+                }
+            }
+        }
+        all
+    }
+
     /// The number of places that are stored to.
     fn places(&self) -> Value {
-        let places = self.targets.iter();
-        places
-            .map(|target| i64::from(target.len.unwrap_or(1)))
-            .sum()
+        self.targets.iter().map(Target::cells).sum()
     }
 
     /// For each queue, that it is empty, as properties say it.
@@ -366,6 +481,14 @@ pub fn cell(array: &str, index: Expr) -> Place {
         name: name(array, NOWHERE),
         index: Some(Box::new(index)),
         span: NOWHERE,
+    }
+}
+
+/// What a free slot holds.
+pub fn free_value(domain: Domain) -> Value {
+    match domain.contains(0) {
+        true => 0,
+        false => domain.low,
     }
 }
 
@@ -405,6 +528,8 @@ fn sum(left: Expr, right: Expr) -> Expr {
 #[derive(Default)]
 struct Seen {
     stored: Vec<String>,
+    /// What occurs in conditions of waits.
+    awaited: Vec<String>,
     store_store: bool,
     store_load: bool,
 }
@@ -422,6 +547,11 @@ impl Seen {
         match &statement.kind {
             StmtKind::Labelled { statement, .. } => self.statement(statement),
             StmtKind::Store { place, .. } => self.stored.push(place.name.text.clone()),
+            StmtKind::Await(condition) => condition.visit(&mut |part| match &part.kind {
+                ExprKind::Name(name) => self.awaited.push(name.clone()),
+                ExprKind::Cell { name, .. } => self.awaited.push(name.text.clone()),
+                _ => {}
+            }),
             StmtKind::Fence(FenceKind::StoreStore) => self.store_store = true,
             StmtKind::Fence(FenceKind::StoreLoad) => self.store_load = true,
             StmtKind::If {
@@ -430,9 +560,14 @@ impl Seen {
                 self.statement(then);
                 otherwise.iter().for_each(|other| self.statement(other));
             }
-            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => self.statement(body),
+            StmtKind::While { body, .. }
+            | StmtKind::DoWhile { body, .. }
+            | StmtKind::For { body, .. }
+            | StmtKind::Repeat { body, .. } => self.statement(body),
             StmtKind::Either(branches) => branches.iter().for_each(|b| self.block(b)),
-            StmtKind::Nofence(block) | StmtKind::Block(block) => self.block(block),
+            StmtKind::Nofence(block) | StmtKind::Expanded(block) | StmtKind::Block(block) => {
+                self.block(block);
+            }
             // What an atomic block stores goes to memory.
             _ => {}
         }

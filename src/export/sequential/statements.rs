@@ -1,9 +1,11 @@
 //! The code of a process, with its memory operations on buffers.
 
+use super::access::Ways;
 use super::queues::Buffer;
-use super::{NOWHERE, atomic, number};
-use crate::import::build::{assume, goto, labelled, stmt};
-use crate::lang::ast::{Block, Member, Place, Process, Stmt, StmtKind};
+use super::{NOWHERE, either, number};
+use crate::import::build::{self, assume, block, goto, labelled, load, not, stmt, var};
+use crate::lang::ast::{Block, Condition, Expr, ExprKind, Member, Place, Process, Stmt, StmtKind};
+use crate::lang::substitute;
 
 /// How a process is translated.
 pub struct Translation<'a> {
@@ -70,6 +72,23 @@ impl Translation<'_> {
                 body: self.boxed(body),
                 condition: condition.clone(),
             },
+            StmtKind::For {
+                variable,
+                range,
+                head,
+                body,
+            } => StmtKind::For {
+                variable: variable.clone(),
+                range: range.clone(),
+                head: *head,
+                body: self.boxed(body),
+            },
+            StmtKind::Repeat { count, head, body } => StmtKind::Repeat {
+                count: count.clone(),
+                head: *head,
+                body: self.boxed(body),
+            },
+            StmtKind::Expanded(block) => StmtKind::Block(self.block(block)),
             StmtKind::Either(branches) => {
                 StmtKind::Either(branches.iter().map(|branch| self.block(branch)).collect())
             }
@@ -89,12 +108,15 @@ impl Translation<'_> {
         let Some(buffer) = self.buffer else {
             return statement.clone();
         };
-        let behind = |mut code: Vec<Stmt>, last: &Stmt| {
-            code.push(last.clone());
-            code
+        let behind = |ways: Ways| {
+            let last = |mut code: Vec<Stmt>| {
+                code.push(statement.clone());
+                code
+            };
+            ways.into_iter().map(last).collect()
         };
         let target = |place: &Place| buffer.target(&place.name.text);
-        let code = match &statement.kind {
+        either(match &statement.kind {
             StmtKind::Store { place, value } => {
                 let (at, target) = target(place).expect("what is stored to is a target");
                 buffer.store(place, value, at, target)
@@ -104,12 +126,13 @@ impl Translation<'_> {
                 place,
             } => match target(place) {
                 Some((at, target)) => buffer.load(&into.text, place, at, target),
-                None => behind(buffer.may_load(), statement),
+                None => behind(vec![buffer.may_load()]),
             },
+            StmtKind::Await(condition) => return self.wait(buffer, condition, statement),
             StmtKind::Cas { place, .. }
             | StmtKind::Swap { place, .. }
-            | StmtKind::Add { place, .. } => behind(buffer.may_update(place), statement),
-            StmtKind::Fence(kind) => buffer.fence(*kind),
+            | StmtKind::Add { place, .. } => behind(buffer.may_update(place)),
+            StmtKind::Fence(kind) => vec![buffer.fence(*kind)],
             StmtKind::Atomic(block) => {
                 let own = block.members.iter().filter_map(|member| match member {
                     Member::Statement(statement) => Some(statement.clone()),
@@ -117,14 +140,38 @@ impl Translation<'_> {
                 });
                 let mut code = buffer.drained();
                 code.extend(own);
-                code
+                vec![code]
             }
             _ => return statement.clone(),
+        })
+    }
+
+    /// A wait: a loop that loads the place.
+    fn wait(&self, buffer: &Buffer, condition: &Expr, statement: &Stmt) -> Stmt {
+        let span = statement.span;
+        let read = |part: &ExprKind| {
+            let (name, index) = match part {
+                ExprKind::Name(name) => (name, None),
+                ExprKind::Cell { name, index } => (&name.text, Some(index.clone())),
+                _ => return None,
+            };
+            let into = buffer.awaited(name)?;
+            Some((build::name(name, span), index, into))
         };
-        match &code[..] {
-            [] => stmt(StmtKind::Skip, statement.span),
-            [only] => only.clone(),
-            _ => atomic(code),
-        }
+        let mut found = None;
+        condition.visit(&mut |part| found = found.take().or_else(|| read(&part.kind)));
+        let (name, index, into) = found.expect("a wait reads a place");
+        let place = Place { name, index, span };
+        let tested = substitute(condition, &|part| {
+            read(part).map(|(_, _, into)| var(into, span))
+        });
+        let load = self.operation(&load(into, place, span));
+        stmt(
+            StmtKind::DoWhile {
+                body: Box::new(stmt(StmtKind::Block(block(vec![load], span)), span)),
+                condition: Condition::Expr(not(tested)),
+            },
+            span,
+        )
     }
 }

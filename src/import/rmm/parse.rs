@@ -120,16 +120,11 @@ fn variables(cursor: &mut Cursor, registers: bool) -> Read<Vec<Variable>> {
             false => Domain::INT,
         };
         let whole = cursor.since(first);
-        match initial {
-            None if domain == Domain::INT => {
-                let message = format!("'{name}' may start with any integer, which is too many");
-                return Err(hinted(whole, message, "give it a domain: `* : [0:1]`"));
-            }
-            Some(value) if !domain.contains(value) => {
-                let message = format!("'{name}' starts outside its domain {domain}");
-                return Err(crate::import::scan::wrong(whole, message));
-            }
-            _ => {}
+        if let Some(value) = initial
+            && !domain.contains(value)
+        {
+            let message = format!("'{name}' starts outside its domain {domain}");
+            return Err(crate::import::scan::wrong(whole, message));
         }
         variables.push(Variable {
             name,

@@ -142,7 +142,8 @@ pub(super) fn initial(
         Some(Init::Any(_)) if *ty != Type::Int => Ok(vec![Initial::Any; cells]),
         Some(Init::Any(span)) => {
             let message = format!("`*` needs a range, and '{}' has none", name.text);
-            let help = "declare it as `int[low..=high]`, or as `integer` for all integers";
+            let help = "give it one, or declare it as `integer`, as which --integers unbounded \
+                        reads every `int` without a range";
             Err(vec![Diagnostic::error(*span, message).help(help)])
         }
         Some(Init::Value(expr)) => {

@@ -48,11 +48,12 @@ fn expanded(expr: &Expr, values: Values, copies: &mut usize) -> Option<Expr> {
                 if *copies > MOST_COPIES {
                     return None;
                 }
-                let number = |name: &str| {
-                    (name == variable.text).then_some(Expr {
+                let number = |part: &ExprKind| match part {
+                    ExprKind::Name(name) if *name == variable.text => Some(Expr {
                         kind: ExprKind::Int(value),
                         span: variable.span,
-                    })
+                    }),
+                    _ => None,
                 };
                 let copy = expanded(&substitute(body, &number), values, copies)?;
                 let op = if *all { BinaryOp::And } else { BinaryOp::Or };

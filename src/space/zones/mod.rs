@@ -32,8 +32,11 @@ mod start;
 mod way;
 mod zone;
 
+pub(crate) use frame::{Datum, Frame};
+pub use matrix::{Fact, Matrix, Node};
 pub use replay::Replayed;
-pub use zone::Thresholds;
+pub(crate) use rules::at_most_zero;
+pub use zone::{Assigned, Move, Rounding, Term, Thresholds, Zone};
 
 use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::Semantics;
@@ -41,12 +44,10 @@ use crate::memory::step::{Config, Effect, Step};
 use crate::program::{EdgeId, Program};
 use crate::property::Violation;
 use crate::space::{Coverage, Snapshot, Statistics, Trace, TraceStep};
-use frame::Frame;
 use refute::Gone;
 use rules::Rules;
 use search::{Explorer, Found, Frozen, Options, Way};
 use std::sync::Arc;
-use zone::Rounding;
 
 /// A program with integers, ready to be searched.
 pub struct Integers<'a> {
