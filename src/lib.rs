@@ -127,6 +127,9 @@ pub mod experiment;
 // One self-contained page of results.
 pub mod page;
 
+// Several processes that search together.
+pub mod cluster;
+
 mod cli;
 
 #[doc(hidden)]

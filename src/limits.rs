@@ -1,8 +1,9 @@
 //! Limits of a run, and what can be watched while it lasts.
 
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -31,7 +32,7 @@ impl Limits {
 }
 
 /// Which limit ended a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopReason {
     MaxStates,
     MaxMemory,
@@ -39,33 +40,54 @@ pub enum StopReason {
     Interrupted,
     /// States do not fit the widest representation.
     TooWide,
+    /// A process that took part in the search is gone.
+    Lost,
 }
 
 /// What a run shares with those who watch it or end it.
 #[derive(Debug, Default)]
 pub struct Monitor {
-    interrupted: Arc<AtomicBool>,
+    /// Whether the run is to end, and why: one of the values below.
+    ending: Arc<AtomicU8>,
     states: AtomicU64,
     depth: AtomicU64,
     stage: Mutex<String>,
 }
 
+/// The run goes on.
+const GOING_ON: u8 = 0;
+/// The run was interrupted.
+const INTERRUPTED: u8 = 1;
+/// The run has lost a process.
+const LOST: u8 = 2;
+
 impl Monitor {
     /// Another monitor, interrupted together with this one.
     pub fn sharing(&self) -> Monitor {
         Monitor {
-            interrupted: self.interrupted.clone(),
+            ending: self.ending.clone(),
             ..Monitor::default()
         }
     }
 
     /// Asks the run to end soon.
     pub fn interrupt(&self) {
-        self.interrupted.store(true, Ordering::Relaxed);
+        self.end(INTERRUPTED);
+    }
+
+    /// Ends the run because a process that took part in it is gone.
+    pub fn lose(&self) {
+        self.end(LOST);
+    }
+
+    /// The first reason to end the run stays.
+    fn end(&self, why: u8) {
+        let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.ending.compare_exchange(GOING_ON, why, set, fetch);
     }
 
     pub fn interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        self.ending.load(Ordering::Relaxed) != GOING_ON
     }
 
     /// States found and the number of completed breadth-first levels, 0 if there are none.
@@ -101,10 +123,11 @@ impl Monitor {
 
     /// The same with a deadline of its own.
     pub fn stop_at(&self, deadline: Option<Instant>) -> Option<StopReason> {
-        if self.interrupted() {
-            return Some(StopReason::Interrupted);
+        match self.ending.load(Ordering::Relaxed) {
+            GOING_ON => (Instant::now() >= deadline?).then_some(StopReason::Timeout),
+            LOST => Some(StopReason::Lost),
+            _ => Some(StopReason::Interrupted),
         }
-        (Instant::now() >= deadline?).then_some(StopReason::Timeout)
     }
 }
 
@@ -182,6 +205,7 @@ impl fmt::Display for StopReason {
             StopReason::Timeout => "the time limit was reached",
             StopReason::Interrupted => "interrupted",
             StopReason::TooWide => "the states of this program are too large",
+            StopReason::Lost => "a process of the run was lost",
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Source files: their text, and the way from byte offsets to lines and columns.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A text together with the name under which messages speak of it: one file, or a main file
@@ -24,7 +25,9 @@ struct File {
 }
 
 /// A half-open range of byte offsets into a [`Source`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct Span {
     pub start: u32,
     pub end: u32,

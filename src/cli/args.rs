@@ -7,6 +7,7 @@ mod experiment;
 mod explain;
 mod formats;
 mod infer;
+mod processes;
 
 pub use buffers::Buffers;
 pub use c::CArgs;
@@ -15,6 +16,7 @@ pub use experiment::{CellArgs, Compare, CompareFormat, Report, Sweep, SweepForma
 pub use explain::Explain;
 pub use formats::{Convert, Litmus, TargetName};
 pub use infer::{Infer, KindsName};
+pub use processes::{Member, Processes};
 
 use crate::fences::FencePlace;
 use crate::memory::{Abstraction, AbstractionKind, Model};
@@ -75,6 +77,9 @@ pub enum Command {
     Litmus(Litmus),
     /// Print a program in another language
     Convert(Convert),
+    /// Take part in a run of another process
+    #[command(hide = true)]
+    Member(Member),
     /// Print the reference of the input language
     #[command(long_about = LANGUAGE)]
     Language,
@@ -159,6 +164,8 @@ pub struct Verify {
     pub fence: Vec<FencePlace>,
     #[command(flatten)]
     pub common: Common<AnswerFormat>,
+    #[command(flatten)]
+    pub processes: Processes,
 }
 
 #[derive(Debug, Args)]
@@ -236,6 +243,7 @@ impl Arguments {
             Command::Sweep(sweep) => sweep.cells.common.color,
             Command::Compare(compare) => compare.cells.common.color,
             Command::Report(_)
+            | Command::Member(_)
             | Command::Language
             | Command::Schema
             | Command::Completions { .. }

@@ -18,8 +18,10 @@ mod interrupt;
 mod litmus;
 mod output;
 mod preprocess;
+mod processes;
 mod programs;
 mod progress;
+mod refuse;
 mod replay;
 mod report;
 mod run_cells;
@@ -97,6 +99,13 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// What an exit code means.
+    fn of(code: u8) -> Exit {
+        let all = [Exit::Fine, Exit::Violated, Exit::Usage];
+        let known = all.into_iter().find(|exit| exit.code() == code);
+        known.unwrap_or(Exit::Inconclusive)
+    }
+
     fn code(self) -> u8 {
         match self {
             Exit::Fine => 0,
@@ -148,6 +157,7 @@ pub fn main() -> ExitCode {
         Command::Buffers(buffers) => buffers::run(buffers),
         Command::Litmus(litmus) => litmus::run(litmus),
         Command::Convert(convert) => convert::run(convert),
+        Command::Member(member) => processes::run_member(member),
         Command::Language => print(args::LANGUAGE).map(|()| Exit::Fine),
         Command::Schema => print(&verify::json_text(&record::schema())).map(|()| Exit::Fine),
     };

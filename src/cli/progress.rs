@@ -17,20 +17,32 @@ pub fn watched<T, F: ValueEnum + Send + Sync>(
     what: &str,
     search: impl FnOnce(&Monitor) -> T,
 ) -> T {
+    let monitor = &searches.monitor;
+    watched_by(common, searches, monitor, what, || search(monitor))
+}
+
+/// The same for a search with a monitor of its own.
+pub fn watched_by<T, F: ValueEnum + Send + Sync>(
+    common: &Common<F>,
+    searches: &Interruptible,
+    monitor: &Monitor,
+    what: &str,
+    search: impl FnOnce() -> T,
+) -> T {
     if common.quiet || !shows_progress() {
-        return searches.run(search);
+        return searches.run(|_| search());
     }
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let watcher = scope.spawn(|| show(searches, what, &done));
-        let result = searches.run(search);
+        let watcher = scope.spawn(|| show(searches, monitor, what, &done));
+        let result = searches.run(|_| search());
         done.store(true, Ordering::Relaxed);
         watcher.thread().unpark();
         result
     })
 }
 
-fn show(searches: &Interruptible, what: &str, done: &AtomicBool) {
+fn show(searches: &Interruptible, monitor: &Monitor, what: &str, done: &AtomicBool) {
     let start = Instant::now();
     let bar = searches.bars.add(ProgressBar::new_spinner());
     bar.set_style(style("{spinner} {msg}"));
@@ -38,7 +50,6 @@ fn show(searches: &Interruptible, what: &str, done: &AtomicBool) {
         std::thread::park_timeout(Duration::from_millis(100));
         let elapsed = start.elapsed().as_secs_f64();
         if elapsed > 0.4 {
-            let monitor = &searches.monitor;
             let (states, depth) = monitor.progress();
             let depth = (depth > 0).then(|| format!("depth {depth}, "));
             let rate = (states as f64 / elapsed) as u64;

@@ -3,11 +3,11 @@
 use super::answers::{self, Answers};
 use super::args::{self, Common};
 use super::interrupt::Interruptible;
+use super::processes::{self, Leader, Part};
 use super::streams::{stdout_paint, table_style};
-use super::{Exit, Failure, certificates, conclude, free_memory, input, output, progress};
+use super::{Exit, Failure, certificates, conclude, free_memory, input, output, progress, refuse};
 use crate::certificate::certificate_of_correctness;
 use crate::fences::{self, FencePlace};
-use crate::import::Format;
 use crate::limits::Limits;
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::{PointId, PointSet, Program};
@@ -59,7 +59,7 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         });
     }
     if args.robust {
-        refuse_under_robust(abstraction, args.search)?;
+        refuse::under_robust(abstraction, args.search)?;
     }
     let searches = OnceCell::new();
     let about_one = [
@@ -70,8 +70,43 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         ("--fence", !args.fence.is_empty()),
     ];
     let asked = (abstraction, strategy);
-    let verify = |file: &Path, answers: &mut Answers| one(args, file, asked, &searches, answers);
-    answers::for_each(&args.files, &args.common, Mode::Verify, &about_one, verify)
+    let leader = match processes_of(args, abstraction, &searches)? {
+        Part::Alone => None,
+        Part::Leader(leader) => Some(leader),
+        Part::Done(exit) => return Ok(exit),
+    };
+    let verify = |file: &Path, answers: &mut Answers| {
+        one(args, file, asked, &searches, leader.as_ref(), answers)
+    };
+    let exit = answers::for_each(&args.files, &args.common, Mode::Verify, &about_one, verify);
+    processes::conclude(leader, exit)
+}
+
+/// Comes together with other processes, if there are to be any.
+fn processes_of(
+    args: &args::Verify,
+    abstraction: Abstraction,
+    searches: &OnceCell<Arc<Interruptible>>,
+) -> Result<Part, Failure> {
+    if !args.processes.is_given() {
+        return Ok(Part::Alone);
+    }
+    let asked = [
+        ("--robust", args.robust),
+        ("--search sets", args.search == SearchKind::Sets),
+    ];
+    refuse::with_processes(abstraction, &asked)?;
+    let options = format!(
+        "verify {:?} {:?} {} {} {:?}",
+        args.model,
+        (abstraction, args.buffers.k, args.bound, args.search),
+        args.no_symmetry,
+        args.full,
+        (args.deadlock, args.stuck, &args.fence),
+    );
+    let digests = || processes::digests(&args.files, &args.common, &args.processes, &options);
+    let searches = searches.get_or_init(Interruptible::new);
+    processes::assemble(&args.processes, &args.common, searches, digests)
 }
 
 /// Verifies one program.
@@ -80,12 +115,13 @@ fn one(
     file: &Path,
     (abstraction, strategy): (Abstraction, Strategy),
     searches: &OnceCell<Arc<Interruptible>>,
+    leader: Option<&Leader>,
     answers: &mut Answers,
 ) -> Result<Exit, Failure> {
     let input = input::program(file, &args.common)?;
     for (option, given) in [("--stuck", args.stuck), ("--deadlock", args.deadlock)] {
         if given {
-            refuse_guesses(option, input.format)?;
+            refuse::guesses(option, input.format)?;
         }
     }
     if input.program.has_integers() {
@@ -96,7 +132,7 @@ fn one(
             ("--full", args.full),
             ("--search sets", args.search == SearchKind::Sets),
         ];
-        refuse_with_integers(abstraction, &asked)?;
+        refuse::with_integers(abstraction, &asked)?;
     }
     // While a program is read, signals end the command.
     let searches = searches.get_or_init(Interruptible::new);
@@ -137,7 +173,8 @@ fn one(
             join: args.buffers.join,
             correct_under_sc: false,
             threads: args.common.thread_count(),
-            limits: limits(&args.common),
+            limits: processes::limits(leader, &args.common),
+            explorer: leader.map(Leader::explorer),
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), model.upper());
@@ -213,59 +250,6 @@ fn is_violated(answer: &Answer) -> Option<bool> {
         Verdict::Violated => Some(true),
         Verdict::Inconclusive(_) => None,
     }
-}
-
-/// Refuses questions about standstills where programs guess: a process that has guessed wrongly
-/// stands still, and means nothing.
-pub fn refuse_guesses(option: &str, format: Format) -> Result<(), Failure> {
-    match format {
-        Format::Litmus | Format::Rmm => Err(Failure::Message {
-            text: format!("{option} does not go with this format"),
-            help: Some(
-                "a compare-and-exchange, or a read that waits, is said by a guess there"
-                    .to_string(),
-            ),
-        }),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses what cannot answer a question of robustness.
-pub fn refuse_under_robust(abstraction: Abstraction, search: SearchKind) -> Result<(), Failure> {
-    use AbstractionKind::{Exact, Fd, Logs, Pd, Set};
-    let (text, help) = match (abstraction.kind(), search) {
-        (kind @ (Pd | Logs), _) => (
-            format!("--robust does not go with --abs {kind}"),
-            "single states are compared with those of SC: use fd, set or exact",
-        ),
-        (Fd | Set | Exact, SearchKind::Sets) => (
-            "--robust does not go with --search sets".to_string(),
-            "single states are compared with those of SC: use --search plain",
-        ),
-        (Fd | Set | Exact, SearchKind::Auto | SearchKind::Plain) => return Ok(()),
-    };
-    Err(Failure::Message {
-        text,
-        help: Some(help.to_string()),
-    })
-}
-
-/// Refuses what cannot be asked about a program with integers without bound.
-pub fn refuse_with_integers(
-    abstraction: Abstraction,
-    asked: &[(&str, bool)],
-) -> Result<(), Failure> {
-    let kind = abstraction.kind();
-    let option = asked.iter().find(|(_, given)| *given);
-    let text = match (kind, option) {
-        (AbstractionKind::Fd, None) => return Ok(()),
-        (AbstractionKind::Fd, Some((option, _))) => option.to_string(),
-        (kind, _) => format!("--abs {kind}"),
-    };
-    Err(Failure::Message {
-        text: format!("{text} does not go with integers without bound"),
-        help: Some("give the variables ranges: `int[low..=high]`".to_string()),
-    })
 }
 
 fn fence_set(args: &args::Verify, source: &Source, program: &Program) -> Result<PointSet, Failure> {

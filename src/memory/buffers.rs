@@ -7,9 +7,10 @@
 
 use super::Order;
 use crate::program::{Label, PlaceId, Value};
+use serde::{Deserialize, Serialize};
 
 /// A pending store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Entry {
     pub place: PlaceId,
     pub value: Value,
@@ -18,14 +19,14 @@ pub struct Entry {
 }
 
 /// All pending stores of one process. No segments: nothing is pending.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Buffers {
     pub(super) segments: Vec<Segment>,
 }
 
 /// The stores between two pending fences. Only the last segment may be empty, and only if a
 /// fence stands before it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Segment {
     /// The fences before it; none before the first segment.
     pub marker: Marker,
@@ -36,7 +37,7 @@ pub struct Segment {
 }
 
 /// Stores to one place whose order and number are not known.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct UnorderedStores {
     pub place: PlaceId,
     /// The latest of them, if the model remembers it.
@@ -57,7 +58,9 @@ pub enum Spot {
 }
 
 /// Pending fences that do not block the process.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct Marker {
     /// Stores behind it reach memory only after all stores before it.
     pub store_store: bool,

@@ -5,6 +5,7 @@ use super::step::Stepper;
 use super::{Exact, Memory, Order, PartialCoherence, Sc, SetRule};
 use crate::names::named_enum;
 use crate::program::Program;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 named_enum! {
@@ -47,7 +48,7 @@ named_enum! {
 }
 
 /// A representation of store buffers with its parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Abstraction {
     /// As they are, up to a length.
     Exact { bound: usize },
@@ -63,7 +64,7 @@ pub enum Abstraction {
 }
 
 /// Everything that the steps of a program depend on beside its text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Semantics {
     pub model: Model,
     pub abstraction: Abstraction,

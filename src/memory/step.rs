@@ -9,23 +9,43 @@ use super::execute::{EdgeOutcome, eval, resolve};
 use super::{Atomics, Buffers, Entry, Loaded, Memory, Order, Semantics, Stored};
 use crate::limits::{StopReason, Watch};
 use crate::program::{
-    Domain, Edge, EdgeId, Fault, Initial, Instr, Loc, Local, PlaceId, PointId, Process, Program,
-    Value,
+    Domain, Edge, EdgeId, Fault, Initial, Instr, Loc, Local, PlaceId, PointId, Process, ProcessId,
+    Program, Value,
 };
 use crate::source::Span;
 use indexmap::IndexSet;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::hash::Hash;
 
 /// What a process is doing: everything its steps depend on except memory.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Config {
     pub at: At,
     pub locals: Vec<Value>,
     pub buffers: Buffers,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+impl Config {
+    /// It could be one of this process: every part of it names something that there is.
+    pub fn is_one_of(&self, program: &Program, process: ProcessId) -> bool {
+        let automaton = program.process(process);
+        let at = match self.at {
+            At::Loc(at) => at.index() < automaton.locations.len(),
+            At::Failed(_) => true,
+        };
+        let segments = self.buffers.segments().iter();
+        let mut places = segments.flat_map(|segment| {
+            let heads = segment.head.iter().map(|entry| entry.place);
+            let sets = segment.unordered.iter().map(|stores| stores.place);
+            heads.chain(sets)
+        });
+        at && self.locals.len() == automaton.locals.len()
+            && places.all(|place| place.index() < program.places.len())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum At {
     Loc(Loc),
     /// A statement has failed; the run ends here.
@@ -33,7 +53,7 @@ pub enum At {
 }
 
 /// A failed statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Failure {
     pub span: Span,
     /// What went wrong; `None` for an assertion that does not hold.

@@ -5,10 +5,11 @@ use super::{
     PointId, Value,
 };
 use crate::source::Span;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// One process: its locals and its automaton.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// As a person writes it: `p`, `p[0]`.
     pub name: String,
@@ -22,7 +23,7 @@ pub struct Process {
     pub exit: Loc,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Local {
     pub name: String,
     pub domain: Domain,
@@ -39,7 +40,7 @@ impl Local {
 }
 
 /// A control position.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
     /// The edges out of it, in source order.
     pub out: Vec<EdgeId>,
@@ -53,7 +54,7 @@ pub struct Location {
     pub live: Vec<bool>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
     pub from: Loc,
     pub to: Loc,
@@ -70,7 +71,7 @@ pub struct Edge {
 }
 
 /// What an edge does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Instr {
     /// Nothing: the textual order of statements, a jump, the choice of a branch.
     Pass,
@@ -119,7 +120,7 @@ pub enum Instr {
 }
 
 /// What a read-modify-write does to its place, and what it leaves in its local.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Update {
     /// Compare and swap; leaves whether it succeeded.
     Cas {
@@ -138,7 +139,7 @@ pub enum Update {
 }
 
 /// Which place an instruction accesses.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PlaceRef {
     Scalar(PlaceId),
     /// A cell of an array whose index is computed from locals.

@@ -1,9 +1,10 @@
 //! Expressions over atoms: locals in process code, observations in properties.
 
 use super::{BinaryOp, Domain, Fault, Interval, UnaryOp, Value, machine, value};
+use serde::{Deserialize, Serialize};
 
 /// An expression whose leaves are constants and atoms of type `A`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Expr<A> {
     Const(Value),
     Atom(A),

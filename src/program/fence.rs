@@ -2,6 +2,7 @@
 
 use crate::names::named_enum;
 use crate::source::Span;
+use serde::{Deserialize, Serialize};
 
 named_enum! {
     /// Which orders a fence enforces.
@@ -13,7 +14,7 @@ named_enum! {
 }
 
 /// A place in the source text where `fence;` can be typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FenceSite {
     pub side: Side,
     /// The statement it stands next to; for `Inside`, the empty block, braces included.
@@ -24,7 +25,7 @@ pub struct FenceSite {
 }
 
 /// A control position at which `fence;` can be typed, in every instance of its template.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FencePoint {
     pub template: usize,
     /// The one process it belongs to, if points are not shared by instances.

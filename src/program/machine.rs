@@ -6,17 +6,18 @@
 //! others are held as the numbers they are.
 
 use super::{Domain, Fault, Interval, Value};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// An integer type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Int {
     pub bits: u32,
     pub signed: bool,
 }
 
 /// An operation on two operands of one type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MachineOp {
     Add,
     Sub,

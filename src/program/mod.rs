@@ -36,10 +36,11 @@ pub use symmetry::Exchange;
 pub use value::{BinaryOp, Domain, Fault, Initial, UnaryOp, Value};
 
 use crate::source::Span;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A lowered program.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Program {
     pub places: Vec<Place>,
     pub processes: Vec<Process>,
@@ -53,7 +54,7 @@ pub struct Program {
     pub ordered: BTreeSet<Span>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Place {
     /// As a person writes it: `turn`, `ent[1]`.
     pub name: String,

@@ -2,10 +2,11 @@
 
 use super::{BinaryOp, Expr, Loc, LocalId, PlaceId, ProcessId, UnaryOp};
 use crate::source::Span;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What must never happen.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Property {
     pub kind: PropertyKind,
     /// The predicate as written (for `mutex`: that two processes are at the label).
@@ -15,7 +16,7 @@ pub struct Property {
     pub labels: Vec<(String, Vec<(ProcessId, Loc)>)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PropertyKind {
     Mutex,
     Forbid,
@@ -24,7 +25,7 @@ pub enum PropertyKind {
 }
 
 /// What a property can observe.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Atom {
     /// The value of a place in memory.
     Place(PlaceId),

@@ -2,20 +2,21 @@
 //! that of 32-bit integers whose overflow is a fault; [`super::machine`] has that of C.
 
 use super::machine::{self, Int, MachineOp};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Wide enough for every integer type of C; one of 64 bits without a sign is stored by its bits.
 pub type Value = i64;
 
 /// The values a variable may hold, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Domain {
     pub low: Value,
     pub high: Value,
 }
 
 /// Why an evaluation has no value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Fault {
     /// A result that does not fit so many bits.
     Overflow {
@@ -52,14 +53,14 @@ pub enum Fault {
 }
 
 /// What a variable holds at the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Initial {
     Value(Value),
     /// Any value of the domain.
     Any,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum UnaryOp {
     Not,
     Negate,
@@ -71,7 +72,7 @@ pub enum UnaryOp {
     Convert(Int),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinaryOp {
     Mul,
     Div,

@@ -90,6 +90,8 @@ named_enum! {
         Interrupted = "interrupted",
         /// The states of the program are too large.
         Width = "width",
+        /// A process that took part was lost.
+        Lost = "lost",
         /// The formulas have grown too large.
         Formula = "formula",
     }
@@ -103,6 +105,7 @@ impl From<StopReason> for Stopped {
             StopReason::Timeout => Stopped::Time,
             StopReason::Interrupted => Stopped::Interrupted,
             StopReason::TooWide => Stopped::Width,
+            StopReason::Lost => Stopped::Lost,
         }
     }
 }

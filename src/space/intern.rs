@@ -11,6 +11,7 @@ use crate::memory::step::{At, Config};
 use crate::program::{Loc, Place, PlaceId, ProcessId, Program, Value};
 use ahash::{AHashSet, RandomState};
 use indexmap::IndexSet;
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 type Set<T> = IndexSet<T, RandomState>;
@@ -38,6 +39,34 @@ const FIRST_CONFIG_BITS: u32 = 10;
 pub struct Interner<'a> {
     program: &'a Program,
     tables: RwLock<Tables>,
+}
+
+/// Bits for each component of a state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Widths {
+    /// By process.
+    configs: Vec<u32>,
+    /// By place.
+    places: Vec<u32>,
+}
+
+impl Widths {
+    /// A layout with fields of at least these widths.
+    pub fn layout(&self, marked: bool) -> Option<Layout> {
+        Layout::plan(&self.configs, &self.places, marked)
+    }
+
+    /// What is wide enough for both.
+    pub fn max(&self, other: &Widths) -> Widths {
+        let wider = |own: &[u32], other: &[u32]| {
+            let both = own.iter().zip(other);
+            both.map(|(own, other)| *own.max(other)).collect()
+        };
+        Widths {
+            configs: wider(&self.configs, &other.configs),
+            places: wider(&self.places, &other.places),
+        }
+    }
 }
 
 struct Tables {
@@ -74,6 +103,11 @@ impl<'a> Interner<'a> {
     /// A layout with room for everything met so far and a good deal more; `None` if states
     /// would be too wide. Whether states are marked is up to the search.
     pub fn layout(&self, marked: bool) -> Option<Layout> {
+        self.widths().layout(marked)
+    }
+
+    /// How wide the components of states should be, by what was met so far.
+    pub fn widths(&self) -> Widths {
         let tables = self.read();
         let configs = tables.configs.iter().map(|configs| {
             let now = bits_for(configs.len());
@@ -86,8 +120,25 @@ impl<'a> Interner<'a> {
                 false => bits_for(values.len()).max(6) + 2,
             },
         );
-        let (configs, places): (Vec<_>, Vec<_>) = (configs.collect(), places.collect());
-        Layout::plan(&configs, &places, marked)
+        Widths {
+            configs: configs.collect(),
+            places: places.collect(),
+        }
+    }
+
+    /// Whether the codes of a place are given out as values turn up.
+    pub fn is_coded(&self, place: PlaceId) -> bool {
+        self.program.places[place.index()].domain.size() > SMALL_DOMAIN
+    }
+
+    /// How many values of a place have codes.
+    pub fn values_of(&self, place: PlaceId) -> usize {
+        self.read().values[place.index()].len()
+    }
+
+    /// How many configurations of a process there are.
+    pub fn configs_of(&self, process: ProcessId) -> usize {
+        self.read().configs[process.index()].len()
     }
 
     pub fn config_id(&self, process: ProcessId, config: &Config) -> ConfigId {

@@ -24,6 +24,13 @@ pub struct Field {
     pub bits: u32,
 }
 
+/// Work on states of as many words as a layout has.
+pub trait InWords {
+    type Done;
+
+    fn run<const N: usize>(self) -> Self::Done;
+}
+
 /// The fields of all components.
 #[derive(Debug, Clone)]
 pub struct Layout {
@@ -43,6 +50,17 @@ impl Layout {
     pub fn plan(configs: &[u32], places: &[u32], marked: bool) -> Option<Layout> {
         let first = if marked { 62 } else { 63 };
         (1..=MAX_WORDS).find_map(|words| Layout::in_words(words, first, configs, places))
+    }
+
+    /// Does work on states of this layout.
+    pub fn in_its_words<W: InWords>(&self, work: W) -> W::Done {
+        match self.words {
+            1 => work.run::<1>(),
+            2 => work.run::<2>(),
+            3..=4 => work.run::<4>(),
+            5..=16 => work.run::<16>(),
+            _ => work.run::<64>(),
+        }
     }
 
     /// A layout in this many words; in the first of them, so many bits are used.

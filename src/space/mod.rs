@@ -9,6 +9,9 @@
 //! for any number of threads: a shortest trace is chosen afterwards, by rules that know nothing
 //! of the order of discovery.
 //!
+//! [`spread`] is the first of them by several workers that share no memory, each with its part of
+//! the states: on one machine or on many.
+//!
 //! A third engine, `sets`, visits the same states many at a time ([`SetExplorer`]): products of
 //! sets of configurations, between which only memory changes.
 
@@ -29,6 +32,7 @@ mod sequential;
 mod sets;
 mod shared;
 mod slots;
+pub mod spread;
 mod standstill;
 mod successors;
 pub mod trace;
@@ -40,7 +44,7 @@ pub use logs::{
     explore as explore_logs, recheck,
 };
 pub use search::{
-    Coverage, End, Exploration, Goal, Scope, Search, Statistics, explore, label_states,
+    Coverage, End, Exploration, Explorer, Goal, Scope, Search, Statistics, explore, label_states,
 };
 pub use sequential::SequentialStates;
 pub use sets::{Progress, SetBudget, SetExplorer};

@@ -49,14 +49,24 @@ pub fn shortest<V: Visited<N>, const N: usize>(
         ahead.push(leading_to(context, visited, workers, level, target)?);
     }
     ahead.reverse();
-    let trace = walk(context, visited, workers.first(), &ahead)?;
+    walk_to_violation(context, visited, workers.first(), &ahead)
+}
+
+/// A trace through the given sets of states, one per level, and what is wrong at its end.
+pub fn walk_to_violation<V: Visited<N>, const N: usize>(
+    context: &Context,
+    visited: &V,
+    worker: &mut V::Worker,
+    levels: &[AHashSet<State<N>>],
+) -> Result<(Violation, Trace), StopReason> {
+    let trace = walk(context, visited, worker, levels)?;
     let violation = context.violation(trace.last());
     let standstill = context.search.standstill.violation();
     Ok((violation.unwrap_or(standstill), trace))
 }
 
 /// The states of a level from which a step leads into `target`.
-fn leading_to<V: Visited<N>, const N: usize>(
+pub fn leading_to<V: Visited<N>, const N: usize>(
     context: &Context,
     visited: &V,
     workers: &mut Workers<V::Worker>,

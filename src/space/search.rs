@@ -3,7 +3,7 @@
 use super::avoid::{self, Labels};
 use super::context::Context;
 use super::intern::Interner;
-use super::layout::Overflow;
+use super::layout::{InWords, Overflow};
 use super::sequential::SequentialStates;
 use super::standstill::Standstill;
 use super::successors::Tagger;
@@ -13,6 +13,7 @@ use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::step::Stepper;
 use crate::program::Program;
 use crate::property::Violation;
+use std::fmt::Debug;
 
 /// What to search, and how.
 pub struct Search<'a> {
@@ -23,6 +24,13 @@ pub struct Search<'a> {
     pub limits: &'a Limits,
     pub monitor: &'a Monitor,
     pub threads: usize,
+}
+
+/// Whoever searches in place of this process alone: several processes together.
+pub trait Explorer: Debug + Send + Sync {
+    /// Finds what [`explore`] finds, with the same traces and counts. Only states that are kept
+    /// apart are searched, for a first violation or for their number.
+    fn explore(&self, search: &Search) -> Exploration;
 }
 
 /// What a search is for.
@@ -218,37 +226,42 @@ fn explore_labelled(search: &Search, labels: &mut [Labels]) -> Exploration {
             interner: &interner,
             layout: &layout,
         };
-        let result = match layout.words {
-            1 => attempt::<1>(context, labels),
-            2 => attempt::<2>(context, labels),
-            3..=4 => attempt::<4>(context, labels),
-            5..=16 => attempt::<16>(context, labels),
-            _ => attempt::<64>(context, labels),
+        let attempt = Attempt {
+            context,
+            labels: &mut *labels,
         };
-        if let Ok(exploration) = result {
+        if let Ok(exploration) = layout.in_its_words(attempt) {
             return exploration;
         }
     }
 }
 
-fn attempt<const N: usize>(
-    context: Context,
-    labels: &mut [Labels],
-) -> Result<Exploration, Overflow> {
-    let merges = context.search.stepper.memory.merges();
-    match context.search.goal {
-        Goal::Labels(_, Scope::OnlyRelevant) if merges => {
-            merging::label_relevant::<N>(context, labels)
+/// A search with one layout.
+struct Attempt<'a, 'l> {
+    context: Context<'a>,
+    labels: &'a mut [Labels<'l>],
+}
+
+impl InWords for Attempt<'_, '_> {
+    type Done = Result<Exploration, Overflow>;
+
+    fn run<const N: usize>(self) -> Result<Exploration, Overflow> {
+        let Attempt { context, labels } = self;
+        let merges = context.search.stepper.memory.merges();
+        match context.search.goal {
+            Goal::Labels(_, Scope::OnlyRelevant) if merges => {
+                merging::label_relevant::<N>(context, labels)
+            }
+            _ if merges => merging::explore::<N>(context, labels),
+            Goal::Labels(_, scope) => avoid::explore::<N>(context, labels, scope),
+            _ => breadth::explore::<N>(context),
         }
-        _ if merges => merging::explore::<N>(context, labels),
-        Goal::Labels(_, scope) => avoid::explore::<N>(context, labels, scope),
-        _ => breadth::explore::<N>(context),
     }
 }
 
 impl Exploration {
     /// A search that could not even begin.
-    fn none(reason: StopReason, program: &Program) -> Exploration {
+    pub fn none(reason: StopReason, program: &Program) -> Exploration {
         Exploration {
             end: End::Limit(reason),
             statistics: Statistics::default(),

@@ -22,10 +22,11 @@ use crate::memory::step::{At, Config, Effect, Step, Stepper};
 use crate::program::{PlaceId, Process, ProcessId, Value};
 use crate::property::{self, Violation};
 use ahash::{AHashMap, AHashSet};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Which states are violations because nothing goes on in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Standstill {
     #[default]
     Ignored,

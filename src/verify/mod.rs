@@ -21,8 +21,9 @@ use crate::memory::{Abstraction, Model, Semantics};
 use crate::names::named_enum;
 use crate::program::Program;
 use crate::property::Violation;
-use crate::space::{Coverage, Standstill, Statistics, Thresholds, Trace};
+use crate::space::{Coverage, Explorer, Standstill, Statistics, Thresholds, Trace};
 use std::fmt;
+use std::sync::Arc;
 
 /// How to verify.
 #[derive(Debug, Clone)]
@@ -51,6 +52,8 @@ pub struct VerifyOptions {
     /// At least 1.
     pub threads: usize,
     pub limits: Limits,
+    /// Who does plain searches in place of this process alone.
+    pub explorer: Option<Arc<dyn Explorer>>,
 }
 
 impl VerifyOptions {
@@ -74,6 +77,7 @@ impl VerifyOptions {
             correct_under_sc: false,
             threads: 1,
             limits: Limits::default(),
+            explorer: None,
         }
     }
 

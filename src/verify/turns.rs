@@ -109,11 +109,11 @@ pub fn explored<'a>(
     turn: Turn,
     paused: &mut Paused<'a>,
 ) -> Option<(Exploration, SearchKind)> {
-    let plain = || Some((explore(search), SearchKind::Plain));
+    let plain = || Some((all_together(search, options), SearchKind::Plain));
     let choice = matches!(search.goal, Goal::FirstViolation) && !search.stepper.memory.merges();
     let sets = || SetExplorer::new(program, monitor, search, options.symmetry);
     match options.search {
-        SearchKind::Auto if choice => in_turn(search, sets, turn, paused),
+        SearchKind::Auto if choice => in_turn(search, options, sets, turn, paused),
         SearchKind::Sets if choice => {
             let unlimited = SetBudget {
                 max_memory: search.limits.max_memory,
@@ -130,20 +130,27 @@ pub fn explored<'a>(
 
 fn in_turn<'a>(
     search: &Search,
+    options: &VerifyOptions,
     sets: impl Fn() -> SetExplorer<'a>,
     turn: Turn,
     paused: &mut Paused<'a>,
 ) -> Option<(Exploration, SearchKind)> {
     let most = search.limits.max_states.unwrap_or(u64::MAX);
     let allowed = turn.states.saturating_add(SLACK);
-    let plain = explore(&Search {
-        limits: &Limits {
-            max_states: Some(allowed.min(most)),
-            max_memory: paused.memory_beside(search.limits),
-            ..search.limits.clone()
-        },
+    let limits = Limits {
+        max_states: Some(allowed.min(most)),
+        max_memory: paused.memory_beside(search.limits),
+        ..search.limits.clone()
+    };
+    let within = Search {
+        limits: &limits,
         ..*search
-    });
+    };
+    // A first turn is over before others have heard of it.
+    let plain = match turn == Turn::FIRST {
+        true => explore(&within),
+        false => all_together(&within, options),
+    };
     let wants_more = allowed < most
         && match plain.end {
             End::Limit(reason) => reason == StopReason::MaxStates,
@@ -175,8 +182,17 @@ fn in_turn<'a>(
         _ if is_out => Some((plain, SearchKind::Plain)),
         _ => {
             *paused = Paused::default();
-            Some((explore(search), SearchKind::Plain))
+            Some((all_together(search, options), SearchKind::Plain))
         }
+    }
+}
+
+/// The plain search, by all processes that there are.
+fn all_together(search: &Search, options: &VerifyOptions) -> Exploration {
+    let apart = !search.stepper.memory.merges();
+    match &options.explorer {
+        Some(explorer) if apart => explorer.explore(search),
+        _ => explore(search),
     }
 }
 

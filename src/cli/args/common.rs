@@ -104,7 +104,7 @@ pub fn size(text: &str) -> Result<u64, String> {
 }
 
 /// A time in seconds: `10`, `0.5`.
-fn seconds(text: &str) -> Result<Duration, String> {
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let wrong = || format!("'{text}' is not a number of seconds");
     let number: f64 = text.trim_end_matches('s').parse().map_err(|_| wrong())?;
     Duration::try_from_secs_f64(number).map_err(|_| wrong())

@@ -1,6 +1,6 @@
 //! The arguments of `infer`.
 
-use super::{AnswerFormat, BufferArgs, Common, EXIT_CODES, RELAXED, one_of};
+use super::{AnswerFormat, BufferArgs, Common, EXIT_CODES, Processes, RELAXED, one_of};
 use crate::c::Repair;
 use crate::infer::{
     AllowedGaps, EngineKind, MOST_KIND_COST, MOST_NODES, Paths, PdMerge, PdPrevent, Prices,
@@ -122,6 +122,8 @@ pub struct Infer {
     pub certificate: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common<AnswerFormat>,
+    #[command(flatten)]
+    pub processes: Processes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -8,8 +8,9 @@ use super::answers::{self, Answers};
 use super::args::{self, AnswerFormat, Head, KindsName};
 use super::input::{self, Input};
 use super::interrupt::Interruptible;
+use super::processes::{self, Leader, Part};
+use super::refuse;
 use super::streams::{print_message, stderr_paint, stdout_paint};
-use super::verify::{limits, refuse_guesses, refuse_under_robust, refuse_with_integers};
 use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::c::Repair;
 use crate::certificate::certificate;
@@ -38,7 +39,7 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
     check_files(args)?;
     let (abstraction, strategy) = abstraction(args)?;
     if args.robust {
-        refuse_under_robust(abstraction, args.search)?;
+        refuse::under_robust(abstraction, args.search)?;
     }
     let searches = OnceCell::new();
     let about_one = [
@@ -47,8 +48,51 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         ("a file of costs", cost_file(args).is_some()),
     ];
     let asked = (abstraction, strategy);
-    let infer = |file: &Path, answers: &mut Answers| one(args, file, asked, &searches, answers);
-    answers::for_each(&args.files, &args.common, Mode::Infer, &about_one, infer)
+    let leader = match processes_of(args, abstraction, &searches)? {
+        Part::Alone => None,
+        Part::Leader(leader) => Some(leader),
+        Part::Done(exit) => return Ok(exit),
+    };
+    let infer = |file: &Path, answers: &mut Answers| {
+        one(args, file, asked, &searches, leader.as_ref(), answers)
+    };
+    let exit = answers::for_each(&args.files, &args.common, Mode::Infer, &about_one, infer);
+    processes::conclude(leader, exit)
+}
+
+/// Comes together with other processes, if there are to be any: they take part in the plain
+/// searches of the lazy engine.
+fn processes_of(
+    args: &args::Infer,
+    abstraction: Abstraction,
+    searches: &OnceCell<Arc<Interruptible>>,
+) -> Result<Part, Failure> {
+    if !args.processes.is_given() {
+        return Ok(Part::Alone);
+    }
+    let asked = [
+        ("--robust", args.robust),
+        ("--engine points", args.engine == EngineKind::Points),
+        ("--engine ordering", args.engine == EngineKind::Ordering),
+        ("--search sets", args.search == SearchKind::Sets),
+    ];
+    refuse::with_processes(abstraction, &asked)?;
+    let options = format!(
+        "infer {:?} {:?} {} {:?}",
+        args.model,
+        (abstraction, args.buffers.k, args.search),
+        args.stuck,
+        (
+            args.place,
+            &args.cost,
+            args.all,
+            args.per_process,
+            args.repair
+        ),
+    );
+    let digests = || processes::digests(&args.files, &args.common, &args.processes, &options);
+    let searches = searches.get_or_init(Interruptible::new);
+    processes::assemble(&args.processes, &args.common, searches, digests)
 }
 
 /// Infers fences for one program.
@@ -57,11 +101,12 @@ fn one(
     file: &Path,
     (abstraction, strategy): (Abstraction, Strategy),
     searches: &OnceCell<Arc<Interruptible>>,
+    leader: Option<&Leader>,
     answers: &mut Answers,
 ) -> Result<Exit, Failure> {
     let input = input::program_to_mend(file, &args.common, args.repair)?;
     if args.stuck {
-        refuse_guesses("--stuck", input.format)?;
+        refuse::guesses("--stuck", input.format)?;
     }
     if input.program.has_integers() {
         let asked = [
@@ -71,7 +116,7 @@ fn one(
             ("--engine ordering", args.engine == EngineKind::Ordering),
             ("--search sets", args.search == SearchKind::Sets),
         ];
-        refuse_with_integers(abstraction, &asked)?;
+        refuse::with_integers(abstraction, &asked)?;
     }
     // While a program is read, signals end the command.
     let searches = searches.get_or_init(Interruptible::new);
@@ -109,7 +154,8 @@ fn one(
             thresholds: args.buffers.first_thresholds(),
             join: args.buffers.join,
             threads: args.common.thread_count(),
-            limits: limits(&args.common),
+            limits: processes::limits(leader, &args.common),
+            explorer: leader.map(Leader::explorer),
             ..VerifyOptions::new(model, abstraction)
         };
         let mut options = InferOptions {

@@ -5,9 +5,9 @@
 //! violation ([`path`]).
 
 mod growth;
-mod path;
+pub(super) mod path;
 pub(super) mod table;
-mod worker;
+pub(super) mod worker;
 
 use super::context::Context;
 use super::initial::for_each_initial;

@@ -24,7 +24,7 @@ impl<const N: usize> Run<'_, N> {
 }
 
 /// The states of a search that keeps them apart.
-struct Distinct<'a>(Context<'a>);
+pub struct Distinct<'a>(pub Context<'a>);
 
 impl<'a, const N: usize> Visited<N> for Distinct<'a> {
     type Worker = Worker<'a, N>;

@@ -61,7 +61,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             reached_final: false,
             standstill: StandstillFinder::new(context),
             credit: 0,
-            successors: Successors::new(),
+            successors: Successors::default(),
             pending: Vec::new(),
             waiting: 0,
             recent: Vec::new(),

@@ -68,7 +68,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             transitions: 0,
             credit: 0,
             fetched: Vec::new(),
-            successors: Successors::new(),
+            successors: Successors::default(),
             pending: Vec::new(),
             waiting: 0,
             recent: Vec::new(),

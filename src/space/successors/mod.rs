@@ -104,6 +104,7 @@ const UNKNOWN_ROW: Row = Row {
 };
 
 /// The successors of one state.
+#[derive(Default)]
 pub struct Successors<const N: usize> {
     /// Those that count, and room behind them.
     states: Vec<State<N>>,
@@ -113,14 +114,6 @@ pub struct Successors<const N: usize> {
 }
 
 impl<const N: usize> Successors<N> {
-    pub fn new() -> Successors<N> {
-        Successors {
-            states: Vec::new(),
-            keys: Vec::new(),
-            len: 0,
-        }
-    }
-
     pub fn as_slice(&self) -> &[State<N>] {
         &self.states[..self.len]
     }

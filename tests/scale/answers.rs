@@ -1,0 +1,84 @@
+//! Two and four processes give the answers of one, byte for byte.
+
+use crate::run::run;
+use serde_json::Value as Json;
+
+/// More than fifty programs, small enough for all ways.
+const PROGRAMS: [&str; 9] = [
+    "algorithms/litmus",
+    "algorithms/paper/dek0.fen",
+    "algorithms/paper/fast1a.fen",
+    "algorithms/paper/sense1.fen",
+    "algorithms/lock/ticket-2.fen",
+    "algorithms/mutex/peterson.fen",
+    "algorithms/mutex/burns-2.fen",
+    "algorithms/mutex/dekker-goto.fen",
+    "algorithms/protocol/increasing-sequence.fen",
+];
+
+/// The answers without what differs from run to run: time and memory.
+fn answers(options: &[&str], processes: Option<&str>) -> Vec<Json> {
+    let mut arguments = vec!["verify", "--format", "json", "--model", "sc,tso,pso"];
+    arguments.extend(PROGRAMS);
+    arguments.extend(options);
+    if let Some(processes) = processes {
+        arguments.extend(["--processes", processes, "--threads", "1"]);
+    }
+    let ended = run(&arguments);
+    assert_eq!(ended.code, Some(1), "some are violated: {}", ended.err);
+    let mut answers: Vec<Json> = serde_json::from_str(&ended.out).expect("JSON");
+    for answer in &mut answers {
+        let answer = answer.as_object_mut().expect("an answer");
+        assert!(answer.remove("timing").is_some());
+        if let Some(stats) = answer["stats"].as_object_mut() {
+            stats.remove("bytes_per_state");
+        }
+    }
+    answers
+}
+
+fn same(options: &[&str]) {
+    let expected = answers(options, None);
+    assert!(expected.len() > 3 * 50, "{} answers", expected.len());
+    let count = |outcome: &str| {
+        let all = expected.iter();
+        all.filter(|answer| answer["outcome"] == outcome).count()
+    };
+    assert!(count("correct") > 50 && count("violated") > 30);
+    for processes in ["2", "4"] {
+        let found = answers(options, Some(processes));
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{processes} processes");
+        }
+    }
+}
+
+#[test]
+fn with_abstract_buffers() {
+    same(&["--search", "plain", "--abs", "fd", "--k", "1"]);
+}
+
+#[test]
+fn with_exact_buffers() {
+    same(&[
+        "--search", "plain", "--abs", "exact", "--bound", "2", "--full",
+    ]);
+}
+
+/// The table of a counterexample, and all that is printed around it; several workers a process.
+#[test]
+fn the_text_of_an_answer() {
+    let text = |more: &[&str]| {
+        let program = "algorithms/mutex/dekker.fen";
+        let search = ["--search", "plain", "--deadlock", "--model", "pso"];
+        let ended = run(&[&["verify", program], &search[..], more].concat());
+        assert_eq!(ended.code, Some(1), "{}", ended.err);
+        let words = ended.out.split_inclusive(' ');
+        let times = |word: &&str| word.trim().parse::<f64>().is_err() || !word.contains('.');
+        words.filter(times).collect::<String>()
+    };
+    let expected = text(&[]);
+    assert!(expected.contains("violated:"), "{expected}");
+    assert_eq!(text(&["--processes", "2", "--threads", "2"]), expected);
+}
