@@ -22,7 +22,9 @@
 
 mod access;
 mod flush;
+mod located;
 mod queues;
+mod seen;
 mod statements;
 
 use crate::import::build::{binary, block, chain, expr, int, name, not, stmt, var};
