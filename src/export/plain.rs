@@ -1,4 +1,4 @@
-//! What some translations know: the statements that stand for one step each, and no integers
+//! What C programs are made of: the statements that stand for one step each, and no integers
 //! without bound.
 
 use crate::diagnostic::Diagnostic;
@@ -64,7 +64,7 @@ impl Check {
 
     fn declared(&mut self, ty: &Type, span: Span) {
         if *ty == Type::Integer {
-            let help = "give the variables ranges: `int[low..=high]`";
+            let help = "C's integers overflow: give the variables ranges, `int[low..=high]`";
             self.refuse(span, "integers without bound", help);
         }
     }
@@ -140,13 +140,13 @@ impl Check {
             StmtKind::Nofence(block) | StmtKind::Atomic(block) | StmtKind::Block(block) => {
                 self.block(block);
             }
-            StmtKind::For { .. } => self.refuse(span, "`for`", "count in a `while` loop"),
-            StmtKind::Repeat { .. } => self.refuse(span, "`repeat`", "count in a `while` loop"),
-            StmtKind::Await(_) => self.refuse(span, "`await`", "load and test in a `do` loop"),
             StmtKind::AssignCell { .. } => {
                 self.refuse(span, "a cell of an array of a process", "use locals");
             }
-            StmtKind::Expanded(_) => self.refuse(span, "a macro", "write out what it stands for"),
+            StmtKind::For { .. }
+            | StmtKind::Repeat { .. }
+            | StmtKind::Await(_)
+            | StmtKind::Expanded(_) => unreachable!("these are written out"),
             StmtKind::Fence(_)
             | StmtKind::Skip
             | StmtKind::Goto(_)

@@ -19,6 +19,7 @@ use fencesmith::space::Thresholds;
 use fencesmith::verify::{Verdict, VerifyOptions, verify};
 use fencesmith_testing::programs::{INTEGERS, source};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// What is found in a program for SC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +131,7 @@ fn over_booleans(
 /// A proof of the program over booleans is one of the original.
 #[test]
 fn proofs_over_booleans() {
-    let count = (0..60u64).into_par_iter().map(|seed| {
+    let count = (0..48u64).into_par_iter().map(|seed| {
         let shape = shape(seed, seed.is_multiple_of(3));
         let source = Source::new("random.fen", program(4 << 32 | seed, shape));
         let (model, naive) = MODELS[(seed % 3) as usize];
@@ -158,7 +159,7 @@ fn proofs_over_booleans() {
     let count = count.reduce(|| [0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
     let [proved, correct, violated] = count;
     println!("{proved} proved of {correct} that are, {violated} violated as well");
-    assert!(2 * proved > correct && violated > 10, "{count:?}");
+    assert!(2 * proved > correct && violated > 8, "{count:?}");
 }
 
 #[test]
@@ -206,21 +207,39 @@ fn predicates_of_a_file() {
             },
         )
     };
-    // Not both have the ticket that is served, and a free one is larger than any that is held.
-    let enough = "p[0].mine == p[1].mine; p[0].mine < next; p[1].mine < next; serving < next;
-                  p[0].now == p[0].mine; p[1].now == p[1].mine; p[0].mine <= serving;
-                  p[1].mine <= serving; serving == p[0].now; serving == p[1].now;
-                  p[0].now == p[1].mine; p[1].now == p[0].mine;
-                  p[0].now < next; p[1].now < next;";
-    let Boolean {
-        ast: translated,
-        meanings,
-        ..
-    } = with(enough).expect("it can be said");
-    let copied = |text: &str| meanings.iter().any(|(_, meaning)| meaning == text);
-    assert!(copied("serving - p[0].mine <= -1"), "{meanings:?}");
-    assert!(copied("p_integer[0] - p[0].mine <= -1"), "{meanings:?}");
-    assert_eq!(sequential(&translated).0, Found::Nothing);
+    let names = [
+        "next",
+        "serving",
+        "p[0].mine",
+        "p[0].now",
+        "p[1].mine",
+        "p[1].now",
+    ];
+    let mut all = String::new();
+    for (at, left) in names.iter().enumerate() {
+        for right in &names[at + 1..] {
+            all += &format!("{left} < {right}; {left} - {right} <= 0;\n");
+        }
+    }
+    let given = with(&all).expect("it can be said");
+    let (_, found) = over_booleans(&source, Model::Tso, 1);
+    let meanings = |translated: &Boolean| {
+        let meanings = translated.meanings.iter();
+        let meanings = meanings.map(|(_, meaning)| meaning.clone());
+        meanings.collect::<BTreeSet<String>>()
+    };
+    // With the copies for slots, these are the bounds that verification finds.
+    let slots = |meaning: &String| meaning.matches("p_integer").count() < 2;
+    let mut found = meanings(&found.expect("it can be said"));
+    let mut copied = meanings(&given);
+    assert!(
+        copied.contains("serving - p_integer[0] <= -1"),
+        "{copied:?}"
+    );
+    found.retain(slots);
+    copied.retain(slots);
+    assert_eq!(copied, found);
+    assert_eq!(sequential(&given.ast).0, Found::Nothing);
     // Too little is known.
     let Boolean {
         ast: translated, ..

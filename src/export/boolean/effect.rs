@@ -109,9 +109,8 @@ pub fn effect(
                 walk.integers.insert(*local, term);
             }
             Datum::Any(local) => {
-                let node = homes.fresh(walk.chosen);
-                walk.chosen += 1;
-                walk.integers.insert(*local, Term::node(node));
+                let any = Term::node(walk.fresh());
+                walk.integers.insert(*local, any);
             }
             Datum::Load(local, place) => {
                 let place = walk.place(place)?;
@@ -158,12 +157,19 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    fn read(&self, home: Home) -> Term {
+    /// The integer at a home. Nothing is known of one that is never kept.
+    fn read(&mut self, home: Home) -> Term {
         let node = self.homes.node(home);
-        Term::node(node.expect("what is read was live"))
+        Term::node(node.unwrap_or_else(|| self.fresh()))
     }
 
-    fn local(&self, local: LocalId) -> Term {
+    /// An integer of which nothing is known.
+    fn fresh(&mut self) -> Node {
+        self.chosen += 1;
+        self.homes.fresh(self.chosen)
+    }
+
+    fn local(&mut self, local: LocalId) -> Term {
         match self.integers.get(&local) {
             Some(term) => *term,
             None => self.read(Home::Local(self.id, local)),
@@ -190,7 +196,7 @@ impl Walk<'_> {
         }
     }
 
-    fn fact(&self, sum: &Sum<LocalId>) -> Fact {
+    fn fact(&mut self, sum: &Sum<LocalId>) -> Fact {
         let mut terms = Vec::new();
         for (local, factor) in &sum.integers {
             let term = self.local(*local);
@@ -200,7 +206,7 @@ impl Walk<'_> {
         at_most_zero(&terms, self.value(&sum.rest))
     }
 
-    fn term(&self, sum: &Sum<LocalId>) -> Term {
+    fn term(&mut self, sum: &Sum<LocalId>) -> Term {
         let term = match sum.integers[..] {
             [] => Term::node(Node::ZERO),
             [(local, 1)] => self.local(local),

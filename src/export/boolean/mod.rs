@@ -25,6 +25,7 @@ mod cover;
 mod effect;
 mod predicates;
 mod property;
+mod step;
 
 use predicates::{given, thresholds};
 

@@ -27,12 +27,12 @@ impl Abstraction<'_> {
             for condition in &case.when {
                 parts.push(match condition {
                     Condition::Finite { condition, wanted } => {
-                        truth(self.observed(condition, property)?, *wanted)
+                        truth(self.observed(condition), *wanted)
                     }
                     Condition::AtMostZero(sum) => self.may_hold(sum, property, &literals)?,
                 });
             }
-            parts.push(truth(self.observed(&case.value.rest, property)?, bad));
+            parts.push(truth(self.observed(&case.value.rest), bad));
             wrong.extend(chain(BinaryOp::And, parts));
         }
         let wrong = chain(BinaryOp::Or, wrong).unwrap_or_else(|| int(0, NOWHERE));
@@ -96,7 +96,7 @@ impl Abstraction<'_> {
         if values.high - values.low >= MOST_VALUES {
             return Err(refuse());
         }
-        let rest = self.observed(&sum.rest, property)?;
+        let rest = self.observed(&sum.rest);
         let each = (values.low..=values.high).map(|value| {
             let here = binary(BinaryOp::Equal, rest.clone(), int(value, NOWHERE));
             binary(BinaryOp::And, here, self.may(fact(value), literals))
@@ -115,12 +115,8 @@ impl Abstraction<'_> {
     }
 
     /// An expression without integers, as properties write it.
-    fn observed(
-        &self,
-        expression: &Expr<Atom>,
-        property: &Property,
-    ) -> Result<ast::Expr, Diagnostic> {
-        let of = |expr: &Expr<Atom>| self.observed(expr, property);
+    fn observed(&self, expression: &Expr<Atom>) -> ast::Expr {
+        let of = |expr: &Expr<Atom>| self.observed(expr);
         let at = |(process, at): &(ProcessId, Loc)| {
             let process = ProcessRef {
                 name: name(&self.processes[process.index()], NOWHERE),
@@ -131,12 +127,12 @@ impl Abstraction<'_> {
             expr(ExprKind::At { process, label }, NOWHERE)
         };
         let none = || int(0, NOWHERE);
-        Ok(match expression {
+        match expression {
             Expr::Const(value) => int(*value, NOWHERE),
-            Expr::Unary(op, operand) => unary(*op, of(operand)?),
-            Expr::Binary(op, left, right) => operation(*op, of(left)?, of(right)?),
+            Expr::Unary(op, operand) => unary(*op, of(operand)),
+            Expr::Binary(op, left, right) => operation(*op, of(left), of(right)),
             Expr::Conditional(condition, then, otherwise) => {
-                conditional(of(condition)?, of(then)?, of(otherwise)?)
+                conditional(of(condition), of(then), of(otherwise))
             }
             Expr::Atom(Atom::Place(place)) => {
                 let (variable, cell) = self.variable(*place);
@@ -146,7 +142,7 @@ impl Abstraction<'_> {
                 }
             }
             Expr::Atom(Atom::Cell { first, index, .. }) => {
-                indexed(&self.variable(*first).0.name, of(index)?)
+                indexed(&self.variable(*first).0.name, of(index))
             }
             Expr::Atom(Atom::Local(process, local)) => {
                 let local = &self.locals[process.index()][local.index()];
@@ -169,7 +165,7 @@ impl Abstraction<'_> {
                 });
                 chain(BinaryOp::Or, pairs.collect()).unwrap_or_else(none)
             }
-        })
+        }
     }
 }
 

@@ -21,11 +21,12 @@ mod operations;
 mod statements;
 mod text;
 
+use super::desugar::desugared;
 use super::plain;
 use crate::diagnostic::Diagnostic;
 use crate::import::names::Names;
 use crate::lang::ast::{Ast, Expr, ExprKind, Item, Predicate, Process, Property};
-use crate::lang::resolve::{SharedVariable, Symbols, Template};
+use crate::lang::resolve::{SharedVariable, Symbols, Template, resolve};
 use crate::program::{BinaryOp, Domain, Initial, PropertyKind, UnaryOp, Value};
 use crate::source::Span;
 use statements::Code;
@@ -45,6 +46,8 @@ pub struct COptions {
 
 /// The program in C, or what in it cannot be said.
 pub fn print(ast: &Ast, symbols: &Symbols, options: &COptions) -> Result<String, Vec<Diagnostic>> {
+    let ast = &desugared(ast, symbols);
+    let symbols = &resolve(ast)?;
     plain::check(ast, symbols)?;
     let printer = Printer::new(ast, symbols, options);
     let mut errors = Vec::new();

@@ -22,11 +22,12 @@
 
 mod access;
 mod flush;
+mod located;
 mod queues;
+mod seen;
 mod statements;
 
 use crate::import::build::{binary, block, chain, expr, int, name, not, stmt, var};
-use crate::import::names::Names;
 use crate::lang::ast::{
     Ast, Expr, ExprKind, Item, Predicate, Process, ProcessRef, Property, Stmt, StmtKind,
 };
@@ -122,7 +123,7 @@ pub fn translate(ast: &Ast, symbols: &Symbols, options: &SequentialOptions) -> S
             counters: Vec::new(),
         };
     }
-    let mut names = taken(ast, symbols);
+    let mut names = super::taken(ast, symbols);
     let bound = names.fresh(BOUND);
     let finals = ast.items.iter().any(
         |item| matches!(item, Item::Property(property) if property.kind == PropertyKind::Final),
@@ -198,30 +199,6 @@ fn process<'a>(ast: &'a Ast, template: &Template) -> &'a Process {
         Item::Process(process) => process,
         _ => unreachable!("a template names a process item"),
     }
-}
-
-/// All names of a program.
-fn taken(ast: &Ast, symbols: &Symbols) -> Names {
-    let mut names = Names::native();
-    let consts = ast.items.iter().filter_map(|item| match item {
-        Item::Const { name, .. } => Some(&name.text),
-        _ => None,
-    });
-    consts.for_each(|name| drop(names.fresh(name)));
-    for variable in &symbols.shared {
-        names.fresh(&variable.name);
-    }
-    for template in &symbols.templates {
-        names.fresh(&template.name);
-        template.parameter.iter().for_each(|p| drop(names.fresh(p)));
-        for (label, _) in &template.labels {
-            names.fresh(label);
-        }
-        for local in template.instances.iter().flat_map(|i| &i.locals) {
-            names.fresh(&local.name);
-        }
-    }
-    names
 }
 
 /// Every process has stopped and every buffer is empty.

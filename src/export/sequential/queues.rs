@@ -5,15 +5,14 @@
 //! Slots of a queue follow one another. A free slot holds 0 as its place and a fixed value, so
 //! that equal buffers are equal states.
 
-use super::{Counter, Encoding, NOWHERE, Overflow, SequentialOptions, Slots, named, number, op};
+use super::seen::Seen;
+use super::{Encoding, NOWHERE, Overflow, SequentialOptions, named, number, op};
 use crate::import::build::{declare, name, range};
 use crate::import::names::Names;
-use crate::lang::ast::{
-    Block, Declaration, Expr, ExprKind, Init, Member, Place, Process, Stmt, StmtKind, Variable,
-};
+use crate::lang::ast::{Declaration, Expr, ExprKind, Init, Place, Process, Variable};
 use crate::lang::resolve::{SharedVariable, Symbols, Template};
 use crate::memory::{Atomics, Model};
-use crate::program::{BinaryOp, Domain, FenceKind, Value};
+use crate::program::{BinaryOp, Domain, Value};
 
 /// The buffers of the processes of a template that stores anything.
 pub struct Buffer {
@@ -65,7 +64,7 @@ impl Target {
     }
 
     /// The name of one of its places.
-    fn place(&self, cell: u32) -> String {
+    pub fn place(&self, cell: u32) -> String {
         match (self.len, self.columns) {
             (None, _) => self.name.clone(),
             (Some(_), None) => format!("{}[{cell}]", self.name),
@@ -411,39 +410,6 @@ impl Buffer {
         all
     }
 
-    /// The slots for integers without bound.
-    pub fn slots(&self) -> Vec<Slots> {
-        let targets = self.targets.iter().enumerate();
-        let integers = targets.filter(|(_, target)| target.is_integer());
-        let slots = integers.map(|(at, target)| Slots {
-            variable: target.name.clone(),
-            array: self.group_of(at).integer.clone(),
-        });
-        slots.collect()
-    }
-
-    /// The number of pending stores of each queue of a template's processes.
-    pub fn counters(&self, template: &Template) -> Vec<Counter> {
-        let mut all = Vec::new();
-        for (own, instance) in template.instances.iter().enumerate() {
-            let process = match instance.parameter {
-                None => template.name.clone(),
-                Some(value) => format!("{}[{value}]", template.name),
-            };
-            for (group, target) in self.groups.iter().zip(&self.targets) {
-                for cell in 0..group.cells {
-                    all.push(Counter {
-                        process: process.clone(),
-                        place: (!self.is_tso()).then(|| target.place(cell as u32)),
-                        array: group.count.clone(),
-                        cell: own * group.cells + cell,
-                    });
-                }
-            }
-        }
-        all
-    }
-
     /// The number of places that are stored to.
     fn places(&self) -> Value {
         self.targets.iter().map(Target::cells).sum()
@@ -521,55 +487,5 @@ fn sum(left: Expr, right: Expr) -> Expr {
         (_, ExprKind::Int(0)) => left,
         (ExprKind::Int(a), ExprKind::Int(b)) => number(a + b),
         _ => op(BinaryOp::Add, left, right),
-    }
-}
-
-/// What a process does, as far as it matters to its buffers.
-#[derive(Default)]
-struct Seen {
-    stored: Vec<String>,
-    /// What occurs in conditions of waits.
-    awaited: Vec<String>,
-    store_store: bool,
-    store_load: bool,
-}
-
-impl Seen {
-    fn block(&mut self, block: &Block) {
-        for member in &block.members {
-            if let Member::Statement(statement) = member {
-                self.statement(statement);
-            }
-        }
-    }
-
-    fn statement(&mut self, statement: &Stmt) {
-        match &statement.kind {
-            StmtKind::Labelled { statement, .. } => self.statement(statement),
-            StmtKind::Store { place, .. } => self.stored.push(place.name.text.clone()),
-            StmtKind::Await(condition) => condition.visit(&mut |part| match &part.kind {
-                ExprKind::Name(name) => self.awaited.push(name.clone()),
-                ExprKind::Cell { name, .. } => self.awaited.push(name.text.clone()),
-                _ => {}
-            }),
-            StmtKind::Fence(FenceKind::StoreStore) => self.store_store = true,
-            StmtKind::Fence(FenceKind::StoreLoad) => self.store_load = true,
-            StmtKind::If {
-                then, otherwise, ..
-            } => {
-                self.statement(then);
-                otherwise.iter().for_each(|other| self.statement(other));
-            }
-            StmtKind::While { body, .. }
-            | StmtKind::DoWhile { body, .. }
-            | StmtKind::For { body, .. }
-            | StmtKind::Repeat { body, .. } => self.statement(body),
-            StmtKind::Either(branches) => branches.iter().for_each(|b| self.block(b)),
-            StmtKind::Nofence(block) | StmtKind::Expanded(block) | StmtKind::Block(block) => {
-                self.block(block);
-            }
-            // What an atomic block stores goes to memory.
-            _ => {}
-        }
     }
 }
