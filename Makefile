@@ -1,7 +1,7 @@
 CARGO ?= cargo
 FENCESMITH = target/release/fencesmith
 
-.PHONY: help demo build test test-browser test-spin test-z3 check bench bench-litmus bench-peers tables performance schema
+.PHONY: help demo build test test-more test-browser test-spin test-z3 check bench bench-litmus bench-peers bench-scale tables performance schema
 
 help: ## what there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 14
@@ -54,6 +54,9 @@ bench: ## speed of exploration, of labelling and of inference; ARGS="--quick"
 
 bench-litmus: ## litmus tests a minute; ARGS=3000 tests
 	$(CARGO) bench --locked --bench litmus -- $(ARGS)
+
+bench-scale: build ## several processes beside one; LARGE=1 for a space that one cannot hold
+	benches/scale/run.sh
 
 bench-peers: ## the explorer beside Spin on one program
 	benches/peers/run.sh

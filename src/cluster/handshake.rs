@@ -106,7 +106,7 @@ pub struct Party<'a> {
 }
 
 enum Arrival {
-    Connected(usize, Channel),
+    Connected(usize, Box<Channel>),
     /// Somebody without the secret, or who says nothing of sense.
     Dropped,
     Refused(Refusal),
@@ -145,13 +145,15 @@ impl Party<'_> {
                 }
                 match next(&arrivals) {
                     Some(Arrival::Connected(process, channel)) => {
-                        channels[process].get_or_insert(channel);
+                        channels[process].get_or_insert(*channel);
                     }
                     Some(Arrival::Refused(refusal)) => {
                         self.health.fail(refusal.to_string());
                         return Err(refusal);
                     }
-                    Some(Arrival::Dropped) | None if Instant::now() < deadline => {}
+                    // Who is connected to from here says itself why it is not reached.
+                    Some(Arrival::Dropped) | None
+                        if absent < self.own || Instant::now() < deadline => {}
                     Some(Arrival::Dropped) | None => {
                         let peer = self.peer(absent);
                         let text = format!("{peer} did not come within {} s", wait.as_secs_f64());
@@ -259,7 +261,7 @@ impl Party<'_> {
         Ok(match difference {
             None => {
                 self.health.add(channel.link.clone());
-                Arrival::Connected(peer.process, channel)
+                Arrival::Connected(peer.process, Box::new(channel))
             }
             Some(text) => Arrival::Refused(Refusal::Mismatch(format!("{peer} {text}"))),
         })

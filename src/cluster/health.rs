@@ -33,6 +33,13 @@ impl Health {
         self.links.lock().expect("no thread panics here").push(link);
     }
 
+    /// A process as messages name it.
+    pub fn name_of(&self, process: usize) -> String {
+        let links = self.links.lock().expect("no thread panics here");
+        let known = links.iter().find(|link| link.peer.process == process);
+        known.map_or(format!("process {process}"), |link| link.peer.to_string())
+    }
+
     /// Tells all others that this process is alive, for as long as it is.
     pub fn beat(&self) -> ! {
         loop {

@@ -142,7 +142,7 @@ fn start(
 impl Workplace {
     /// The work of one worker: searches until the run ends with an exit code.
     fn work(&self, worker: &mut timely::worker::Worker) -> u8 {
-        let mut team = Team::new(worker, self.health.clone());
+        let mut team = Team::new(worker, self.health.clone(), self.threads as usize);
         let jobs = match team.own() {
             0 => self.jobs.lock().expect("no thread panics here").take(),
             _ => None,

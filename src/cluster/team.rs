@@ -54,10 +54,12 @@ pub struct Team<'w> {
     /// The oldest round whose reports were not taken.
     oldest: u64,
     health: SharedHealth,
+    /// Workers of each process.
+    threads: usize,
 }
 
 impl<'w> Team<'w> {
-    pub fn new(worker: &'w mut Worker, health: SharedHealth) -> Team<'w> {
+    pub fn new(worker: &'w mut Worker, health: SharedHealth, threads: usize) -> Team<'w> {
         let inbox = Rc::new(RefCell::new(Inbox::default()));
         let (count, arriving) = (worker.peers(), inbox.clone());
         let (messages, probe) = worker.dataflow::<u64, _, _>(|scope| {
@@ -88,6 +90,7 @@ impl<'w> Team<'w> {
             round: 0,
             oldest: 0,
             health,
+            threads,
         }
     }
 
@@ -190,8 +193,8 @@ impl Peers for Team<'_> {
     }
 
     fn reject(&mut self, from: usize) -> Lost {
-        let text = format!("worker {from} sent a malformed message");
-        self.health.fail(text);
+        let peer = self.health.name_of(from / self.threads);
+        self.health.fail(format!("{peer} sent a malformed message"));
         Lost
     }
 }

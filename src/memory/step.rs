@@ -30,9 +30,12 @@ impl Config {
     /// It could be one of this process: every part of it names something that there is.
     pub fn is_one_of(&self, program: &Program, process: ProcessId) -> bool {
         let automaton = program.process(process);
-        let at = match self.at {
-            At::Loc(at) => at.index() < automaton.locations.len(),
-            At::Failed(_) => true,
+        let in_place = match self.at {
+            At::Loc(at) => {
+                at.index() < automaton.locations.len()
+                    && self.locals.len() == automaton.locals.len()
+            }
+            At::Failed(_) => self.locals.is_empty(),
         };
         let segments = self.buffers.segments().iter();
         let mut places = segments.flat_map(|segment| {
@@ -40,8 +43,7 @@ impl Config {
             let sets = segment.unordered.iter().map(|stores| stores.place);
             heads.chain(sets)
         });
-        at && self.locals.len() == automaton.locals.len()
-            && places.all(|place| place.index() < program.places.len())
+        in_place && places.all(|place| place.index() < program.places.len())
     }
 }
 

@@ -82,3 +82,25 @@ fn the_text_of_an_answer() {
     assert!(expected.contains("violated:"), "{expected}");
     assert_eq!(text(&["--processes", "2", "--threads", "2"]), expected);
 }
+
+/// Every round of an inference is a search by all processes.
+#[test]
+fn placements() {
+    let placed = |more: &[&str]| {
+        let programs = [
+            "algorithms/mutex/peterson.fen",
+            "algorithms/mutex/burns-2.fen",
+        ];
+        let search = ["--search", "plain", "--format", "json"];
+        let ended = run(&[&["infer"], &programs[..], &search, more].concat());
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        let mut answers: Vec<Json> = serde_json::from_str(&ended.out).expect("JSON");
+        for answer in &mut answers {
+            answer.as_object_mut().expect("an answer").remove("timing");
+        }
+        answers
+    };
+    let expected = placed(&[]);
+    assert_eq!(expected.len(), 4);
+    assert_eq!(placed(&["--processes", "2", "--threads", "1"]), expected);
+}

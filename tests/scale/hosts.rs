@@ -44,8 +44,12 @@ impl Hosts {
     ) -> std::process::Child {
         let (file, process) = (self.file(), process.to_string());
         let hosts = ["verify", program, "--hosts", &file, "--process", &process];
-        let usual = ["--search", "plain", "--model", "tso", "--threads", "1"];
-        start_with(&[&hosts[..], &usual, more].concat(), Some(secret))
+        let threads = match more.contains(&"--threads") {
+            true => &[][..],
+            false => &["--threads", "1"],
+        };
+        let usual = ["--search", "plain", "--model", "tso"];
+        start_with(&[&hosts[..], &usual, threads, more].concat(), Some(secret))
     }
 }
 

@@ -96,7 +96,7 @@ impl Peers for Worker {
         let post = self.post();
         if idle && !is_over(&post, self.oldest) {
             let waited = self.post.1.wait_timeout(post, Duration::from_secs(30));
-            let (_, waited) = waited.expect("no worker panics");
+            let waited = waited.expect("no worker panics").1;
             assert!(!waited.timed_out(), "another worker has stopped");
         }
         Ok(())

@@ -11,7 +11,7 @@ const MOST: usize = 1 << 12;
 impl<const N: usize> Member<'_, '_, N> {
     /// The number of configurations that count with this worker.
     pub fn take_census(&mut self) -> Result<usize, Lost> {
-        let (own, interner) = (self.peers.own(), self.context.interner);
+        let (own, interner) = (self.own, self.context.interner);
         let mut others = vec![Vec::new(); self.peers.count()];
         for process in self.context.program().process_ids() {
             for number in 0..interner.configs_of(process) as u32 {

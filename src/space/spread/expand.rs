@@ -75,7 +75,7 @@ impl<const N: usize> Member<'_, '_, N> {
             return Ok(());
         }
         let owner = self.directory.owner(&next);
-        if owner == self.peers.own() {
+        if owner == self.own {
             return self.enqueue_own(next);
         }
         self.send_state(owner, &next);

@@ -28,6 +28,8 @@ const AHEAD: u64 = 2;
 pub struct Member<'a, 'p, const N: usize> {
     pub context: Context<'a>,
     pub peers: &'p mut dyn Peers,
+    /// The index of this worker.
+    pub own: usize,
     pub widths: Widths,
     pub journal: Option<&'p mut dyn Journal>,
     pub written: Written,
@@ -125,12 +127,13 @@ impl<'a, 'p, const N: usize> Member<'a, 'p, N> {
         peers: &'p mut dyn Peers,
         journal: Option<&'p mut dyn Journal>,
     ) -> Member<'a, 'p, N> {
-        let workers = peers.count();
+        let (own, workers) = (peers.own(), peers.count());
         let directory = Directory::new(context, workers);
         let components = directory.components.len();
         Member {
             context,
             peers,
+            own,
             widths,
             journal,
             written: Written::default(),
@@ -199,7 +202,7 @@ impl<'a, 'p, const N: usize> Member<'a, 'p, N> {
         let context = self.context;
         for_each_initial(&context, &mut |initial| {
             let state = context.pack(initial)?;
-            if self.directory.owner(&state) == self.peers.own() {
+            if self.directory.owner(&state) == self.own {
                 self.enqueue_own(state)?;
             }
             Ok(())

@@ -38,7 +38,7 @@ impl<'a, const N: usize> Member<'a, '_, N> {
         if let Err(reason) = self.walk_back(level, &mut workers, &mut way)? {
             return Ok(Some(end.with_trace(Err(reason), seen)));
         }
-        if self.peers.own() != 0 {
+        if self.own != 0 {
             return Ok(Some((seen, None)));
         }
         let found = walk_to_violation(&context, &Distinct(context), workers.first(), &way);
@@ -82,7 +82,7 @@ impl<'a, const N: usize> Member<'a, '_, N> {
         let mut all: AHashSet<State<N>> = own.into_iter().collect();
         for state in &all {
             for to in 0..self.outgoing.len() {
-                if to != self.peers.own() {
+                if to != self.own {
                     self.send_state(to, state);
                 }
             }
