@@ -13,10 +13,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+/// Who sent a batch, and the batch.
+type Sent = (usize, Vec<u8>);
+
 /// What all workers have sent, by round.
 #[derive(Default)]
 struct Post {
-    batches: BTreeMap<(u64, usize), Vec<(usize, Vec<u8>)>>,
+    /// By round and receiver.
+    batches: BTreeMap<(u64, usize), Vec<Sent>>,
     reports: BTreeMap<u64, Vec<Option<Vec<u8>>>>,
 }
 
