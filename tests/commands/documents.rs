@@ -4,12 +4,13 @@ use crate::binary::run_in;
 use std::path::Path;
 
 /// The documents, and how many commands each has at least.
-const DOCUMENTS: [(&str, usize); 6] = [
+const DOCUMENTS: [(&str, usize); 7] = [
     ("README.md", 2),
     ("docs/tutorial.md", 8),
     ("docs/commands.md", 10),
     ("docs/formats.md", 5),
-    ("docs/integers.md", 1),
+    ("docs/integers.md", 2),
+    ("docs/convert.md", 5),
     ("docs/scale.md", 1),
 ];
 
@@ -66,8 +67,12 @@ fn run_commands(name: &str, folder: &Path, piece: &Piece) -> usize {
         while let Some(output) = lines.next_if(|line| !line.starts_with("$ ")) {
             shown.push(*output);
         }
+        let (command, file) = match command.split_once(" > ") {
+            Some((command, file)) => (command, Some(file)),
+            None => (command, None),
+        };
         let words: Vec<&str> = command.split_whitespace().collect();
-        let plain = !words.iter().any(|word| ["|", ">", "&&"].contains(word));
+        let plain = !words.iter().any(|word| ["|", "&&"].contains(word));
         let Some(("fencesmith", arguments)) = words.split_first().map(|(a, b)| (*a, b)) else {
             continue;
         };
@@ -77,6 +82,10 @@ fn run_commands(name: &str, folder: &Path, piece: &Piece) -> usize {
         count += 1;
         let ran = run_in(folder, arguments, "", &[]);
         assert_ne!(ran.code, 2, "{name}: {command}\n{}", ran.stderr);
+        if let Some(file) = file {
+            std::fs::write(folder.join(file), &ran.stdout).expect("a file");
+            continue;
+        }
         if shown.is_empty() {
             continue;
         }
