@@ -106,7 +106,7 @@ pub struct Party<'a> {
 }
 
 enum Arrival {
-    Connected(usize, Channel),
+    Connected(usize, Box<Channel>),
     /// Somebody without the secret, or who says nothing of sense.
     Dropped,
     Refused(Refusal),
@@ -135,6 +135,9 @@ impl Party<'_> {
             };
             let _ = listener.set_nonblocking(true);
             while let Some(absent) = missing(&channels) {
+                if let Some(text) = self.health.failure() {
+                    return Err(Refusal::Unreachable(text));
+                }
                 if self.own + 1 < count
                     && let Ok((socket, _)) = listener.accept()
                 {
@@ -145,7 +148,7 @@ impl Party<'_> {
                 }
                 match next(&arrivals) {
                     Some(Arrival::Connected(process, channel)) => {
-                        channels[process].get_or_insert(channel);
+                        channels[process].get_or_insert(*channel);
                     }
                     Some(Arrival::Refused(refusal)) => {
                         self.health.fail(refusal.to_string());
@@ -261,7 +264,7 @@ impl Party<'_> {
         Ok(match difference {
             None => {
                 self.health.add(channel.link.clone());
-                Arrival::Connected(peer.process, channel)
+                Arrival::Connected(peer.process, Box::new(channel))
             }
             Some(text) => Arrival::Refused(Refusal::Mismatch(format!("{peer} {text}"))),
         })
