@@ -13,10 +13,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+/// Who has sent something, and what.
+type Batch = (usize, Vec<u8>);
+
 /// What all workers have sent, by round.
 #[derive(Default)]
 struct Post {
-    batches: BTreeMap<(u64, usize), Vec<(usize, Vec<u8>)>>,
+    batches: BTreeMap<(u64, usize), Vec<Batch>>,
     reports: BTreeMap<u64, Vec<Option<Vec<u8>>>>,
 }
 
