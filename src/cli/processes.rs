@@ -18,6 +18,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Where the secret of a run may be, beside the file with the hosts.
@@ -150,7 +151,8 @@ fn start_here<F: ValueEnum + Send + Sync>(
         max_memory,
         checkpoints: checkpoints.as_ref(),
     };
-    lead(&party, &place, children)
+    let led = children.while_they_last(&party, || cluster::lead(&party, &place));
+    leading(led, &place, children)
 }
 
 /// Comes together with processes that others have started.
@@ -203,7 +205,7 @@ fn meet_others<F: ValueEnum + Send + Sync>(
         checkpoints: checkpoints.as_ref(),
     };
     if own == 0 {
-        return lead(&party, &place, Children(Vec::new()));
+        return leading(cluster::lead(&party, &place), &place, Children(Vec::new()));
     }
     let what = format!("process {own}");
     let joined = progress::watched_by(common, searches, &health.monitor, &what, || {
@@ -235,8 +237,13 @@ fn terms(count: usize, threads: u32, (programs, options): Digests) -> Terms {
     }
 }
 
-fn lead(party: &Party, place: &Place, children: Children) -> Result<Part, Failure> {
-    Ok(match cluster::lead(party, place) {
+/// The part of process 0.
+fn leading(
+    led: Result<Cluster, Refusal>,
+    place: &Place,
+    children: Children,
+) -> Result<Part, Failure> {
+    Ok(match led {
         Ok(cluster) => Part::Leader(Leader {
             cluster: Arc::new(cluster),
             children,
@@ -305,6 +312,29 @@ impl Leader {
 }
 
 impl Children {
+    /// Comes together with them; one that ends meanwhile ends the run.
+    fn while_they_last<T>(&mut self, party: &Party, assemble: impl FnOnce() -> T) -> T {
+        let assembled = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !assembled.load(Ordering::Relaxed) {
+                    for (child, process) in self.0.iter_mut().zip(1..) {
+                        if let Ok(Some(status)) = child.try_wait() {
+                            let address = &party.roster.addresses[process];
+                            let text = format!("process {process} ({address}) has ended: {status}");
+                            party.health.fail(text);
+                            return;
+                        }
+                    }
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+            });
+            let done = assemble();
+            assembled.store(true, Ordering::Relaxed);
+            done
+        })
+    }
+
     /// Lets them end by themselves, if they do so soon.
     fn part(&mut self) {
         for _ in 0..100 {

@@ -34,7 +34,7 @@ pub fn man(of: Option<&str>) -> Result<Exit, Failure> {
         .map_err(failed)?;
     for sub in command
         .get_subcommands()
-        .filter(|sub| sub.get_name() != "help")
+        .filter(|sub| sub.get_name() != "help" && !sub.is_hide_set())
     {
         out.extend(format!(".SH FENCESMITH {}\n", sub.get_name().to_uppercase()).bytes());
         let page = clap_mangen::Man::new(sub.clone());

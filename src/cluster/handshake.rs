@@ -135,6 +135,9 @@ impl Party<'_> {
             };
             let _ = listener.set_nonblocking(true);
             while let Some(absent) = missing(&channels) {
+                if let Some(text) = self.health.failure() {
+                    return Err(Refusal::Unreachable(text));
+                }
                 if self.own + 1 < count
                     && let Ok((socket, _)) = listener.accept()
                 {

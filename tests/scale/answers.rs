@@ -1,25 +1,33 @@
 //! Two and four processes give the answers of one, byte for byte.
 
 use crate::run::run;
+use fencesmith_testing::programs;
 use serde_json::Value as Json;
 
-/// More than fifty programs, small enough for all ways.
-const PROGRAMS: [&str; 9] = [
-    "algorithms/litmus",
-    "algorithms/paper/dek0.fen",
-    "algorithms/paper/fast1a.fen",
-    "algorithms/paper/sense1.fen",
-    "algorithms/lock/ticket-2.fen",
-    "algorithms/mutex/peterson.fen",
-    "algorithms/mutex/burns-2.fen",
-    "algorithms/mutex/dekker-goto.fen",
-    "algorithms/protocol/increasing-sequence.fen",
+/// Programs that are small enough for all ways.
+const PROGRAMS: [&str; 8] = [
+    "paper/dek0",
+    "paper/fast1a",
+    "paper/sense1",
+    "lock/ticket-2",
+    "mutex/peterson",
+    "mutex/burns-2",
+    "mutex/dekker-goto",
+    "protocol/increasing-sequence",
 ];
+
+/// More than fifty files.
+fn files() -> Vec<String> {
+    let litmus = programs::names(&["litmus"]).into_iter().take(46);
+    let all = litmus.chain(PROGRAMS.map(str::to_string));
+    all.map(|name| format!("algorithms/{name}.fen")).collect()
+}
 
 /// The answers without what differs from run to run: time and memory.
 fn answers(options: &[&str], processes: Option<&str>) -> Vec<Json> {
     let mut arguments = vec!["verify", "--format", "json", "--model", "sc,tso,pso"];
-    arguments.extend(PROGRAMS);
+    let files = files();
+    arguments.extend(files.iter().map(String::as_str));
     arguments.extend(options);
     if let Some(processes) = processes {
         arguments.extend(["--processes", processes, "--threads", "1"]);
@@ -37,33 +45,30 @@ fn answers(options: &[&str], processes: Option<&str>) -> Vec<Json> {
     answers
 }
 
-fn same(options: &[&str]) {
+fn same(options: &[&str], processes: &str) {
     let expected = answers(options, None);
     assert!(expected.len() > 3 * 50, "{} answers", expected.len());
     let count = |outcome: &str| {
         let all = expected.iter();
         all.filter(|answer| answer["outcome"] == outcome).count()
     };
-    assert!(count("correct") > 50 && count("violated") > 30);
-    for processes in ["2", "4"] {
-        let found = answers(options, Some(processes));
-        assert_eq!(found.len(), expected.len());
-        for (found, expected) in found.iter().zip(&expected) {
-            assert_eq!(found, expected, "{processes} processes");
-        }
+    assert!(count("correct") > 50 && count("violated") > 20);
+    let found = answers(options, Some(processes));
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected, "{processes} processes");
     }
 }
 
 #[test]
 fn with_abstract_buffers() {
-    same(&["--search", "plain", "--abs", "fd", "--k", "1"]);
+    same(&["--search", "plain", "--abs", "fd", "--k", "1"], "2");
 }
 
 #[test]
 fn with_exact_buffers() {
-    same(&[
-        "--search", "plain", "--abs", "exact", "--bound", "2", "--full",
-    ]);
+    let exact = ["--abs", "exact", "--bound", "2", "--full"];
+    same(&[&["--search", "plain"], &exact[..]].concat(), "4");
 }
 
 /// The table of a counterexample, and all that is printed around it; several workers a process.

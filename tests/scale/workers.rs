@@ -13,14 +13,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// Who sent a batch, and the batch.
-type Sent = (usize, Vec<u8>);
+/// Who has sent something, and what.
+type Batch = (usize, Vec<u8>);
 
 /// What all workers have sent, by round.
 #[derive(Default)]
 struct Post {
-    /// By round and receiver.
-    batches: BTreeMap<(u64, usize), Vec<Sent>>,
+    batches: BTreeMap<(u64, usize), Vec<Batch>>,
     reports: BTreeMap<u64, Vec<Option<Vec<u8>>>>,
 }
 
