@@ -201,6 +201,28 @@ fn machines_over_all_integers() {
     assert!(read >= 3, "only {read} machines");
 }
 
+/// A machine whose variables and registers may start with any integer.
+#[test]
+fn machines_that_start_anywhere() {
+    let text = |first: &str| {
+        format!(
+            "forbidden\n  B\ndata\n  x = {first} : Z\nprocess\nregisters\n  $r = {first} : Z\ntext\n  \
+             read: $r := x;\n  assume: $r > 5;\n  B: nop\n"
+        )
+    };
+    for (first, expected) in [("*", "violated"), ("0", "correct")] {
+        let machine = Source::new("machine.rmm", text(first));
+        let ast = fencesmith::import::read(fencesmith::import::Format::Rmm, &machine, &[]);
+        let ast = ast.expect("it is a machine");
+        let bounded = fencesmith::lang::resolve::resolve(&ast);
+        assert_eq!(bounded.is_err(), first == "*");
+        let ast = fencesmith::lang::unbounded(ast);
+        let symbols = fencesmith::lang::resolve::resolve(&ast).expect("it is well formed");
+        let program = fencesmith::lower::lower(&ast, &symbols);
+        assert_eq!(verdict(&program, Model::Tso), expected);
+    }
+}
+
 /// What an integer takes or is compared with may have no value, and that is a failure, although
 /// the integer itself is not looked at.
 #[test]

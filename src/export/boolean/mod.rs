@@ -10,7 +10,7 @@
 //! ```
 //!
 //! where F(ψ) is the disjunction of all *cubes*, conjunctions of at most L literals, that imply ψ
-//! ([`cover`]). Booleans are set one after the other, and those that have been set count among
+//! (`cover`). Booleans are set one after the other, and those that have been set count among
 //! the literals, so that values which exclude each other are not chosen together.
 //!
 //! - A step that goes on only if ψ holds waits for ¬F(¬ψ). So every execution of the program is one
@@ -18,7 +18,7 @@
 //! - An integer that is not there, the local that nobody reads any more or the free slot of a
 //!   buffer, has a flag that says so. Its booleans are false and no literals.
 //! - Each edge of a process becomes one step, between labels; expressions with bounds that say
-//!   what happens to integers are told apart by their values ([`effect`]).
+//!   what happens to integers are told apart by their values (`effect`).
 
 mod code;
 mod cover;
