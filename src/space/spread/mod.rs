@@ -1,24 +1,24 @@
 //! The search that keeps every distinct state, by workers that share no memory.
 //!
-//! Every state has an owner, the worker that its content names ([`directory`]); only the owner
+//! Every state has an owner, the worker that its content names (`directory`); only the owner
 //! keeps it. A worker expands the states that it owns, level by level, and sends each successor
 //! to its owner. A level has *rounds*: in a round a worker expands a portion of its states, sends
 //! what it found, and says how far it is. Who has more to do goes on before the others have
 //! finished the round, but only so far ahead, which bounds what is on its way. When all have
 //! nothing left, everything that was sent has arrived, and the level is finished
-//! ([`member`]). Whatever is decided (the search goes on, a limit was reached, a violation is
+//! (`member`). Whatever is decided (the search goes on, a limit was reached, a violation is
 //! shown) is decided by everybody from the same reports of the same round, and comes out the
 //! same.
 //!
 //! Configurations have numbers, which each worker gives out for itself. A state travels with the
 //! numbers of its sender, and with a configuration's content whenever it is the first that this
-//! receiver gets with its number from this sender ([`parcel`]). Whole states are compared.
+//! receiver gets with its number from this sender (`parcel`). Whole states are compared.
 //!
-//! The shortest trace is found by walking back through the levels ([`trace`]): each worker answers
+//! The shortest trace is found by walking back through the levels (`trace`): each worker answers
 //! for the states that it owns, and what leads to the violation is told to all. The trace is then
 //! chosen by the rules of the search with shared memory, which know nothing of numbers.
 //!
-//! At the end of a level each worker can write down what it has found ([`journal`]), and a search
+//! At the end of a level each worker can write down what it has found (`journal`), and a search
 //! can go on from there.
 //!
 //! How messages get from worker to worker is not known here: see [`Peers`].
