@@ -195,3 +195,32 @@ fn what_cannot_be_said_is_refused() {
     let fence = "shared bool x; process p { store x = true; fence sl; }";
     assert!(refused(fence, None) && !refused(fence, Some(Model::Pso)));
 }
+
+/// What the language says in fewer words than C does.
+#[test]
+fn counting_loops_waits_and_macros() {
+    let text = "shared bool x, y; shared int[0..=9] n; macro bump(v) { add v = n, 1; } \
+                process p { int[0..=9] r, i; for (i in 1..=2) { bump(r); } store x = 1; store y = 1; } \
+                process q { bool r; int[0..=9] s; await (y != 0); load r = x; \
+                repeat (2) { bump(s); } assert(r); } final n == 4;";
+    let folder = Folder::new();
+    folder.write("p.fen", text);
+    let print = |more: &[&str], file: &str| {
+        let ran = folder.run(&[&["convert", "p.fen", "--to", "c"], more].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        folder.write(file, &ran.stdout);
+    };
+    let wrong = |file: &str, model: &str| {
+        let ran = folder.run(&["verify", file, "--model", model, "--no-trace"]);
+        assert!(ran.code < 2, "{ran:?}");
+        ran.code == 1
+    };
+    print(&[], "p.c");
+    for model in ["sc", "tso", "pso"] {
+        assert_eq!(wrong("p.fen", model), model == "pso");
+        assert_eq!(wrong("p.c", model), model == "pso");
+        let file = format!("p-{model}.c");
+        print(&["--model", model, "--bound", "3"], &file);
+        assert_eq!(wrong(&file, "sc"), model == "pso");
+    }
+}
