@@ -13,11 +13,10 @@ demo: build ## build, show how Peterson's algorithm breaks under TSO, and mend i
 build:
 	$(CARGO) build --release --locked
 
-# The unit tests need no speed, and compiling the crate with it a second time takes minutes; but
-# without optimisation they need more stack.
+# The unit tests of the engine need no speed, and compiling it with it a second time takes long.
 test: ## run all tests
-	CARGO_PROFILE_TEST_OPT_LEVEL=0 RUST_MIN_STACK=16777216 $(CARGO) test --locked --lib
-	$(CARGO) test --locked --test '*' --example verify --example infer
+	$(CARGO) test --locked --package fencesmith-engine --config 'profile.test.package.fencesmith-engine.opt-level=0'
+	$(CARGO) test --locked --lib --tests --example verify --example infer
 	$(CARGO) test --locked --doc
 
 test-more: ## the tests with other random programs; BATCH=2, 3, … for yet others
@@ -45,8 +44,8 @@ schema: build ## regenerate schema/fencesmith-1.json from the types
 
 check: ## formatting, lints and documentation without warnings
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --locked --document-private-items
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items
 
 bench: ## speed of exploration, of labelling and of inference; ARGS="--quick"
 	$(CARGO) bench --locked --bench explore -- $(ARGS)

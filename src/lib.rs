@@ -39,24 +39,14 @@
 //! assert_eq!(verdict(Model::Tso), Verdict::Violated);
 //! ```
 
-mod ids;
-
-mod names;
-
-// Numbers in words, as messages and tables show them.
-pub mod words;
-
-// Texts, and positions in them.
-pub mod source;
+// The program form, the memory models, the searches, verification and inference.
+pub use fencesmith_engine::{
+    concretise, describe, formula, infer, limits, memory, names, program, property, source, space,
+    verify, words,
+};
 
 // One type for every message about a text, and one renderer.
 pub mod diagnostic;
-
-// When to give up, and how a run is watched and ended.
-pub mod limits;
-
-// The program form: one automaton per process, places, fence points, properties.
-pub mod program;
 
 // The input language: text to syntax tree, checks, and back to text.
 pub mod lang;
@@ -70,35 +60,11 @@ pub mod lower;
 // Fence points as a person names them: by line and column.
 pub mod fences;
 
-// What a program means: memory models, abstractions, and the step relation.
-pub mod memory;
-
 // C programs to program form.
 pub mod c;
 
-// Properties as predicates on states.
-pub mod property;
-
-// Formulas as interned decision diagrams.
-pub mod formula;
-
-// Which states a program can reach, and how.
-pub mod space;
-
-// States, steps and violations in words.
-pub mod describe;
-
-// Is an abstract counterexample real?
-pub mod concretise;
-
-// Is a program correct?
-pub mod verify;
-
 // All final states of a litmus test.
 pub mod litmus;
-
-// Where must the fewest fences go?
-pub mod infer;
 
 // Programs in the languages of other tools.
 pub mod export;

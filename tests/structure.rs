@@ -6,9 +6,15 @@ use std::path::{Path, PathBuf};
 /// A file with more lines than this wants to be two.
 const MOST_LINES: usize = 500;
 
+/// The folders of the two crates, in the order of dependence.
+fn crates() -> [PathBuf; 2] {
+    ["engine/src", "src"].map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
+}
+
 fn source_files() -> Vec<PathBuf> {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files = walkdir::WalkDir::new(src).sort_by_file_name();
+    let files = crates()
+        .into_iter()
+        .flat_map(|src| walkdir::WalkDir::new(src).sort_by_file_name());
     let files = files
         .into_iter()
         .map(|entry| entry.expect("src is readable").into_path());
@@ -30,10 +36,10 @@ fn code(path: &Path) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The top-level modules in the order of `lib.rs`.
+/// The top-level modules in the order of both `lib.rs`.
 fn modules() -> Vec<String> {
-    let lib = code(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs"));
-    let names = lib.lines().filter_map(|line| {
+    let libs = crates().map(|src| code(&src.join("lib.rs"))).join("\n");
+    let names = libs.lines().filter_map(|line| {
         let line = line.strip_prefix("pub ").unwrap_or(line);
         line.strip_prefix("mod ")?.strip_suffix(';')
     });
@@ -42,8 +48,10 @@ fn modules() -> Vec<String> {
 
 /// The top-level module that a file belongs to; none for `lib.rs` and `main.rs`.
 fn module_of(path: &Path) -> Option<String> {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let inside = path.strip_prefix(src).expect("it is in src");
+    let mut inside = crates()
+        .into_iter()
+        .filter_map(|src| path.strip_prefix(src).ok());
+    let inside = inside.next().expect("it is in one of the crates");
     let first = inside.iter().next()?.to_str()?;
     let name = first.strip_suffix(".rs").unwrap_or(first);
     (name != "lib" && name != "main").then(|| name.to_string())

@@ -32,10 +32,10 @@ mod start;
 mod way;
 mod zone;
 
-pub(crate) use frame::{Datum, Frame};
+pub use frame::{Datum, Frame};
 pub use matrix::{Fact, Matrix, Node};
 pub use replay::Replayed;
-pub(crate) use rules::at_most_zero;
+pub use rules::at_most_zero;
 pub use zone::{Assigned, Move, Rounding, Term, Thresholds, Zone};
 
 use crate::limits::{Limits, Monitor, StopReason};

@@ -22,7 +22,7 @@ pub use answer::{
     Placed, Placement, Removable, Unfixable, Why,
 };
 pub use kinds::{MOST_KIND_COST, Prices};
-pub(crate) use lazy::clause;
+pub use lazy::clause;
 
 use crate::limits::Monitor;
 use crate::names::named_enum;

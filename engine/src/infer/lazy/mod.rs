@@ -13,7 +13,7 @@
 
 mod clause;
 
-pub(crate) use clause::clause;
+pub use clause::clause;
 
 use super::placements::{Engine, Round};
 use super::run::InferenceRun;

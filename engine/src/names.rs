@@ -2,6 +2,7 @@
 
 /// Declares an enumeration together with the names of its values. The names are written
 /// down once and serve the command line, JSON with its schema, `Display` and `FromStr`.
+#[macro_export]
 macro_rules! named_enum {
     (
         $(#[$doc:meta])*
@@ -44,4 +45,4 @@ macro_rules! named_enum {
     };
 }
 
-pub(crate) use named_enum;
+pub use named_enum;

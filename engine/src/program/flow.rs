@@ -269,32 +269,3 @@ pub fn loop_depths(process: &Process) -> Vec<u32> {
     }
     depth
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::lower::compile;
-    use crate::source::Source;
-
-    /// The number of loops around each fence point, in source order.
-    fn depths(body: &str) -> Vec<u32> {
-        let text = format!("shared bool x; process p {{ bool r; {body} }} forbid x;");
-        let program = compile(&Source::new("t.fen", text)).expect("it compiles");
-        program.points.iter().map(|point| point.depth).collect()
-    }
-
-    #[test]
-    fn loops_around_a_point() {
-        assert_eq!(depths("skip; skip;"), [0, 0, 0]);
-        assert_eq!(depths("while (*) { skip; } skip;"), [0, 1, 1, 0, 0]);
-        // One loop with two ways back: before and at A, behind it, and around the jumps.
-        assert_eq!(
-            depths("A: skip; if (r) goto A; if (*) goto A; skip;"),
-            [0, 1, 1, 1, 1, 1, 0, 0]
-        );
-        // A loop inside another, both by jumps.
-        assert_eq!(
-            depths("A: skip; B: skip; if (r) goto B; if (*) goto A; skip;"),
-            [0, 1, 1, 2, 2, 2, 1, 1, 0, 0]
-        );
-    }
-}

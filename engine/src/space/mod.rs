@@ -55,4 +55,4 @@ pub use zones::{
     Assigned, Examined, Fact, IntegerEnd, IntegerExploration, Integers, Matrix, Move, Node,
     Replayed, Rounding, Suspect, Term, Thresholds, Zone,
 };
-pub(crate) use zones::{Datum, Frame, at_most_zero};
+pub use zones::{Datum, Frame, at_most_zero};

@@ -26,12 +26,12 @@ pub use cases::{Case, Condition, Sum, cases};
 pub use expr::Expr;
 pub use fence::{FenceKind, FencePoint, FenceSite, Side};
 pub use fencing::PointSet;
-pub(crate) use flow::{back_edges, loop_depths};
+pub use flow::{back_edges, loop_depths};
 pub use ids::{EdgeId, Label, Loc, LocalId, PlaceId, PointId, ProcessId, PropertyId};
 pub use interval::Interval;
 pub use machine::{Int, MachineOp};
 pub use property::{Atom, Property, PropertyKind};
-pub(crate) use shape::{Merged, merge};
+pub use shape::{Merged, merge};
 pub use symmetry::Exchange;
 pub use value::{BinaryOp, Domain, Fault, Initial, UnaryOp, Value};
 
@@ -66,7 +66,7 @@ pub struct Place {
 
 impl Program {
     /// Computes what the shape of the automata determines: loops, dead locals, fusing.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         for process in &mut self.processes {
             flow::back_edges(process);
             flow::fusable(process);
