@@ -142,8 +142,9 @@ fn readme() -> Result<String, Box<dyn Error>> {
          abstractions, theirs beside ours |\n\
          | [table2.md](table2.md), [table2.json](table2.json) | Table 2 of the same paper: \
          inference under five abstractions |\n\
-         | [compare.md](compare.md), [compare.json](compare.json) | FD against PD at each k: \
-         precision, fences, states, time |\n\
+         | [compare.md](compare.md), [compare.json](compare.json), \
+         [compare-fenced.json](compare-fenced.json) | FD against PD at each k: precision, fences, \
+         states, time |\n\
          | [report.html](report.html), [plots](plots) | the same as a page to explore (`fencesmith \
          report`), with every minimal placement and counterexamples to step through; its plots |\n\
          | [optimal.md](optimal.md), [optimal.json](optimal.json) | the cheapest placement of \

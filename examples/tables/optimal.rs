@@ -54,14 +54,23 @@ const OUT_OF_MEMORY: [(&str, &str, &str); 4] = [
 ];
 
 /// Infers fences for every program.
-pub fn measure(root: &Path) -> Result<Vec<Run>, Box<dyn Error>> {
-    let folder = root.join("algorithms");
+/// The files of all programs, as they are named from the root.
+pub fn paths(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let mut paths = Vec::new();
-    files(&folder, &mut paths)?;
+    files(&root.join("algorithms"), &mut paths)?;
     paths.sort();
+    let names = paths.iter().map(|path| path.strip_prefix(root));
+    let names = names.map(|name| Ok(name?.display().to_string()));
+    names.collect()
+}
+
+pub fn measure(root: &Path) -> Result<Vec<Run>, Box<dyn Error>> {
     let mut runs = Vec::new();
-    for path in paths {
-        let name = path.strip_prefix(&folder)?.with_extension("");
+    for path in paths(root)? {
+        let path = root.join(path);
+        let name = path
+            .strip_prefix(root.join("algorithms"))?
+            .with_extension("");
         let name = name.display().to_string();
         let source = Source::new(name.clone(), std::fs::read_to_string(&path)?);
         let header = header(source.text()).map_err(|wrong| format!("{name}: {wrong:?}"))?;

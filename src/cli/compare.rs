@@ -24,12 +24,16 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
     };
     let models: Vec<Model> = args::distinct(&args.model);
     let names: Vec<String> = models.iter().map(Model::to_string).collect();
+    let mut options = Map::from_iter([
+        ("model".to_string(), json!(names)),
+        ("k".to_string(), json!(ks)),
+    ]);
+    if args.fenced {
+        options.insert("fenced".to_string(), json!(true));
+    }
     let request = SweepRequest {
         command: "compare",
-        options: Map::from_iter([
-            ("model".to_string(), json!(names)),
-            ("k".to_string(), json!(ks)),
-        ]),
+        options,
         settings: Settings {
             full: true,
             ..run_cells::settings(&args.cells)
@@ -39,7 +43,7 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
         let cells = programs.names().flat_map(|name| {
             match programs.subjects[name].program.has_integers() {
                 true => joining_cells([name], &models),
-                false => comparison_cells([name], &models, &ks),
+                false => comparison_cells([name], &models, &ks, args.fenced),
             }
         });
         cells.collect()

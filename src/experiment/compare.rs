@@ -5,6 +5,10 @@
 //! the fences inferred by formulas over the whole space, and the fewest fences there are, by
 //! refinement. An abstraction is *precise* at a k if it proves a program that is correct, or
 //! finds the fewest fences for one that is not.
+//!
+//! The whole space of a program that lacks fences can be out of reach. A comparison of *fenced*
+//! programs asks for the space of the program with the fewest fences, and an abstraction is
+//! precise at a k if it proves that one.
 
 use super::entry::{CellOutcome, Entry};
 use crate::infer::{EngineKind, Optimality};
@@ -15,11 +19,13 @@ use std::cmp::Ordering;
 /// FD and PD, in the order in which they are shown.
 const SIDES: [AbstractionKind; 2] = [AbstractionKind::Fd, AbstractionKind::Pd];
 
-/// The cells that a comparison needs. The verified ones should count all states.
+/// The cells that a comparison needs, of programs as they stand or with the fewest fences. The
+/// verified ones should count all states.
 pub fn comparison_cells<'a>(
     programs: impl IntoIterator<Item = &'a str>,
     models: &[Model],
     ks: &[usize],
+    fenced: bool,
 ) -> Vec<Cell> {
     let mut cells = Vec::new();
     for program in programs {
@@ -32,6 +38,7 @@ pub fn comparison_cells<'a>(
                 k,
                 engine,
                 join: false,
+                fenced: fenced && mode == Mode::Verify,
             };
             cells.push(cell(
                 Mode::Infer,
@@ -41,9 +48,11 @@ pub fn comparison_cells<'a>(
             ));
             for &k in ks {
                 for side in SIDES {
-                    let points = Some(EngineKind::Points);
                     cells.push(cell(Mode::Verify, side, Some(k), None));
-                    cells.push(cell(Mode::Infer, side, Some(k), points));
+                    if !fenced {
+                        let points = Some(EngineKind::Points);
+                        cells.push(cell(Mode::Infer, side, Some(k), points));
+                    }
                 }
             }
         }
@@ -67,6 +76,7 @@ pub fn joining_cells<'a>(
                 k: None,
                 engine,
                 join,
+                fenced: false,
             };
             cells.push(cell(Mode::Infer, Some(EngineKind::Lazy), false));
             cells.push(cell(Mode::Verify, None, false));
@@ -143,14 +153,14 @@ fn comparison<'a>(entries: &'a [Entry], program: &'a str, model: Model) -> Compa
         };
         let sides = SIDES.map(|side| {
             let (verified, inferred) = (find(Mode::Verify, side), find(Mode::Infer, side));
+            let proved = verified.is_some_and(|e| e.cell_outcome() == CellOutcome::Correct);
             Side {
                 verified,
                 inferred,
                 precise: match optimum {
                     None => false,
-                    Some((0, _)) => {
-                        verified.is_some_and(|e| e.cell_outcome() == CellOutcome::Correct)
-                    }
+                    Some((0, _)) => proved,
+                    Some(_) if verified.is_some_and(|e| e.cell.fenced) => proved,
                     Some((fences, _)) => inferred
                         .and_then(Entry::fences)
                         .is_some_and(|own| own <= fences),

@@ -22,6 +22,21 @@ const COLUMNS: [&str; 7] = [
     "time",
 ];
 
+/// The columns that are about inferred fences.
+const INFERRED: std::ops::Range<usize> = 1..3;
+
+/// What is shown of a row: all of it, or all but what is about inferred fences, if nobody asked
+/// for any.
+fn shown(row: [String; 7], comparisons: &[Comparison]) -> Vec<String> {
+    let mut sides = comparisons.iter().flat_map(|c| &c.rows);
+    let inferred = sides.any(|(_, sides)| sides.iter().any(|side| side.inferred.is_some()));
+    let mut row = Vec::from(row);
+    if !inferred {
+        row.drain(INFERRED);
+    }
+    row
+}
+
 fn cells(side: &Side) -> [String; 7] {
     let number = |number: Option<u64>| number.map_or(DASH.to_string(), grouped);
     let of = |read: fn(&Entry) -> Option<u64>| number(side.verified.and_then(read));
@@ -133,7 +148,7 @@ pub fn text(comparisons: &[Comparison], name: impl Fn(&str) -> String, paint: Pa
             continue;
         }
         let mut rows = vec![["k", "abs"].map(String::from).to_vec()];
-        rows[0].extend(COLUMNS.map(String::from));
+        rows[0].extend(shown(COLUMNS.map(String::from), comparisons));
         for (k, sides) in &comparison.rows {
             for (index, side) in sides.iter().enumerate() {
                 let k = if index == 0 {
@@ -142,12 +157,13 @@ pub fn text(comparisons: &[Comparison], name: impl Fn(&str) -> String, paint: Pa
                     String::new()
                 };
                 let mut row = vec![k, NAMES[index].to_string()];
-                row.extend(cells(side));
+                row.extend(shown(cells(side), comparisons));
                 rows.push(row);
             }
         }
         let right = [true, false, false, true, true, true, true, true, true];
-        let _ = writeln!(out, "{}", table(&rows, &right, paint));
+        let right = &right[..rows[0].len()];
+        let _ = writeln!(out, "{}", table(&rows, right, paint));
         let _ = writeln!(out, "  {}\n", conclusion(comparison));
     }
     let _ = writeln!(out, "over all\n");
@@ -239,16 +255,18 @@ pub fn markdown(comparisons: &[Comparison], name: impl Fn(&str) -> String) -> St
             comparison.size().as_str(),
         );
     }
+    let columns = shown(COLUMNS.map(String::from), comparisons);
     let _ = write!(
         out,
         "\n## Every k\n\n| program | model | k | abs | {} |\n|---|---|---:|---|---|{}\n",
-        COLUMNS.join(" | "),
-        "---:|".repeat(COLUMNS.len() - 1)
+        columns.join(" | "),
+        "---:|".repeat(columns.len() - 1)
     );
     for comparison in bounded() {
         for (k, sides) in &comparison.rows {
             for (index, side) in sides.iter().enumerate() {
                 let cells = cells(side).map(|cell| cell.trim().to_string());
+                let cells = shown(cells, comparisons);
                 let _ = writeln!(
                     out,
                     "| {} | {} | {k} | {} | {} |",

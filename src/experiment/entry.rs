@@ -180,6 +180,7 @@ fn entry(answer: Answer) -> Result<Entry, String> {
             k: (answer.config.k.or(answer.config.bound)).filter(|_| !answer.config.refined),
             engine: None,
             join: answer.config.join,
+            fenced: false,
         },
         Answer::Infer(answer) => Cell {
             program,
@@ -189,6 +190,7 @@ fn entry(answer: Answer) -> Result<Entry, String> {
             k: answer.config.k.filter(|_| !answer.config.refined),
             engine: Some(answer.config.engine),
             join: false,
+            fenced: false,
         },
     };
     let stopped = *answer.stopped();

@@ -34,6 +34,7 @@ impl Grid {
                             k,
                             engine: (self.mode == Mode::Infer).then_some(self.engine),
                             join: false,
+                            fenced: false,
                         });
                     }
                 }

@@ -2,10 +2,11 @@
 
 use super::entry::Entry;
 use super::settings::Settings;
+use crate::fences;
 use crate::infer::{AllowedGaps, Conclusion, EngineKind, InferOptions, infer};
 use crate::limits::{Limits, Monitor};
-use crate::memory::Semantics;
-use crate::program::Program;
+use crate::memory::{AbstractionKind, Semantics};
+use crate::program::{PointSet, Program};
 use crate::record::{Answer, Cell, CellRecord, MeasuredRecord, Mode, Stopped};
 use crate::report::infer::{InferReport, Request, stopped_by};
 use crate::report::verify::VerifyReport;
@@ -62,8 +63,27 @@ pub fn run(
     resources: Resources,
     monitor: &Monitor,
 ) -> Finished {
+    let fences = match cell.fenced {
+        true => fewest_fences(subject, cell, settings, resources, monitor),
+        false => PointSet::new(),
+    };
     let begin = Instant::now();
-    let options = VerifyOptions {
+    let options = options(cell, settings, resources, begin);
+    let (answer, stopped) = match cell.mode {
+        Mode::Verify => verified(subject, &fences, &options, begin, monitor),
+        Mode::Infer => inferred(subject, cell, settings, options, begin, monitor),
+    };
+    let (record, measured) = CellRecord::split(cell, answer, stopped);
+    Finished { record, measured }
+}
+
+fn options(
+    cell: &Cell,
+    settings: &Settings,
+    resources: Resources,
+    begin: Instant,
+) -> VerifyOptions {
+    VerifyOptions {
         semantics: Semantics {
             atomics: settings.atomics,
             fuse: settings.fuse,
@@ -90,28 +110,55 @@ pub fn run(
             deadline: settings.timeout.and_then(|time| begin.checked_add(time)),
         },
         ..VerifyOptions::new(cell.model, cell.abstraction())
+    }
+}
+
+/// The fewest fences that refinement finds; none for a program that is correct without, or that
+/// none are known to mend.
+fn fewest_fences(
+    subject: &Subject,
+    cell: &Cell,
+    settings: &Settings,
+    resources: Resources,
+    monitor: &Monitor,
+) -> PointSet {
+    let refined = Cell {
+        mode: Mode::Infer,
+        abstraction: AbstractionKind::Fd,
+        k: None,
+        ..cell.clone()
     };
-    let (answer, stopped) = match cell.mode {
-        Mode::Verify => verified(subject, &options, begin, monitor),
-        Mode::Infer => inferred(subject, cell, settings, options, begin, monitor),
+    let verify = VerifyOptions {
+        full: false,
+        ..options(&refined, settings, resources, Instant::now())
     };
-    let (record, measured) = CellRecord::split(cell, answer, stopped);
-    Finished { record, measured }
+    let costs = vec![Some(1); subject.program.points.len()];
+    let found = infer(&subject.program, &InferOptions::new(verify, costs), monitor);
+    match found.conclusion {
+        Conclusion::Placed(placed) => placed.best.fences,
+        _ => PointSet::new(),
+    }
 }
 
 fn verified(
     subject: &Subject,
+    fences: &PointSet,
     options: &VerifyOptions,
     begin: Instant,
     monitor: &Monitor,
 ) -> (Answer, Option<Stopped>) {
-    let program = subject.program.fenced(&Default::default());
+    let Subject { source, program } = subject;
+    let names: Vec<String> = fences
+        .iter()
+        .map(|&point| fences::name(program, source, point))
+        .collect();
+    let program = program.fenced(fences);
     let answer = verify(&program, options, monitor);
     let report = VerifyReport {
-        source: &subject.source,
+        source,
         program: &program,
         options,
-        fences: &[],
+        fences: &names,
         answer: &answer,
         under_sc: None,
         seconds: begin.elapsed().as_secs_f64(),

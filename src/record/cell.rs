@@ -26,6 +26,9 @@ pub struct Cell {
     /// Integers without bound are kept in one zone for each state of the rest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub join: bool,
+    /// The program is verified with the fewest fences that refinement finds for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fenced: bool,
 }
 
 named_enum! {
@@ -184,10 +187,14 @@ impl Cell {
 
     /// The representation of buffers, as in a table: `FD(k=1)`.
     pub fn representation(&self) -> String {
-        match self.refine() {
+        let buffers = match self.refine() {
             true if self.join => "FD(auto, join)".to_string(),
             true => "FD(auto)".to_string(),
             false => self.abstraction().to_string(),
+        };
+        match self.fenced {
+            true => format!("{buffers}, fenced"),
+            false => buffers,
         }
     }
 }

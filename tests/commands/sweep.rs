@@ -345,3 +345,43 @@ fn fd_against_pd() {
     assert_eq!(found["overall"][0]["precise"]["fd"], 1);
     assert_eq!(found["overall"][1]["precise"]["pd"], 2);
 }
+
+/// With its fences, a program is proved or not; no fences are inferred by formulas.
+#[test]
+fn fd_against_pd_with_fences() {
+    let (_keep, out) = folder();
+    let arguments = [
+        "compare",
+        "algorithms/paper/sense0.fen",
+        "algorithms/litmus/mp.fen",
+        "algorithms/lock/ttas-broken.fen",
+        "--k",
+        "0..=1",
+        "--fenced",
+    ];
+    let ran = sweep(&arguments, &out, &[]);
+    assert_eq!(ran.code, 0);
+    assert!(!ran.stdout.contains("formulas"), "{}", ran.stdout);
+    let text = std::fs::read_to_string(Path::new(&out).join("compare.json")).expect("it is there");
+    let found: Value = serde_json::from_str(&text).expect("JSON");
+    for program in 0..2 {
+        let program = &found["programs"][program];
+        assert_eq!(program["optimum"], 1, "{program}");
+        assert_eq!(program["rows"][1]["fd"]["outcome"], "correct", "{program}");
+        assert_eq!(program["rows"][1]["fd"]["fences"], Value::Null, "{program}");
+        assert_ne!(program["precise_from"]["fd"], Value::Null, "{program}");
+    }
+    // What no fence can mend is taken as it stands.
+    let broken = &found["programs"][2];
+    assert_eq!(broken["optimum"], Value::Null);
+    assert_eq!(broken["rows"][1]["fd"]["outcome"], "violated");
+    let cells = std::fs::read_to_string(Path::new(&out).join("cells.jsonl")).expect("it is there");
+    let fenced: Vec<Value> = cells
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .filter(|cell: &Value| cell["cell"]["fenced"] == true)
+        .collect();
+    assert_eq!(fenced.len(), 12);
+    let sense = &fenced[0]["report"]["config"]["fences"];
+    assert_eq!(sense.as_array().map(Vec::len), Some(1), "{sense}");
+}

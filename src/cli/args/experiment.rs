@@ -69,6 +69,10 @@ pub struct Compare {
     /// Lengths of the ordered head: `0..=3`, `0,2`
     #[arg(long, value_name = "K", default_value = "0..=3", value_parser = heads)]
     pub k: Heads,
+    /// Compare the state spaces of the programs with the fewest fences that they need: is that
+    /// proved, and with how many states?
+    #[arg(long)]
+    pub fenced: bool,
 }
 
 /// What commands that answer many cells have in common.

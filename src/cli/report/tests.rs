@@ -39,7 +39,7 @@ fn finished() -> Vec<Finished> {
         threads: 1,
         memory: None,
     };
-    let mut cells = comparison_cells([NAME], &[Model::Tso], &[0, 1]);
+    let mut cells = comparison_cells([NAME], &[Model::Tso], &[0, 1], false);
     cells.retain(|cell| cell.abstraction == AbstractionKind::Fd);
     let monitor = Monitor::default();
     let run = |cell| experiment::run(&subject, cell, &settings, resources, &monitor);
