@@ -46,7 +46,7 @@ fn statements() {
         "statements",
         &[
             "process p {\n    store x = 1\n    load r = x;\n    skip\n}",
-            "process p {\n    sotre x = 1;\n    x[0] = 1;\n    r + 1;\n}",
+            "process p {\n    sotre x = 1;\n    stor x = 1;\n    x[0] = 1;\n    r + 1;\n}",
             "process p {\n    load 1 = x;\n    cas r = x, 1;\n    store x 1;\n    fence ls;\n}",
             "process p {\n    if (a = b) skip;\n    while a skip;\n    do skip; until (a);\n}",
             "process p {\n    else skip;\n    either { skip; }\n    if (*) int r;\n    L:\n}",

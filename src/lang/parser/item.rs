@@ -241,11 +241,13 @@ impl Parser<'_> {
     }
 }
 
-/// The keyword that `word` may be a misspelling of.
+/// The keyword that `word` may be a misspelling of; of two that are as near, the one that it
+/// begins.
 pub(super) fn nearest_keyword(word: &str, among: &[&str]) -> Option<&'static str> {
     let distance = |keyword: &str| strsim::damerau_levenshtein(word, keyword);
     let candidates = KEYWORDS.iter().filter(|keyword| among.contains(keyword));
-    let nearest = candidates.min_by_key(|keyword| distance(keyword))?;
+    let nearest =
+        candidates.min_by_key(|keyword| (distance(keyword), !keyword.starts_with(word)))?;
     let near = distance(nearest) <= 1 || (distance(nearest) == 2 && nearest.len() >= 5);
     near.then_some(*nearest)
 }
