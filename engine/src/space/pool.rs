@@ -7,17 +7,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Fewer states than this are not worth a second thread.
 pub const PARALLEL: usize = 2048;
 
-/// Workers, one for each thread, and the threads once they are needed.
+/// Workers, one for each thread, and the threads once they are needed: all but one, because
+/// whoever asks for work takes part in it instead of going to sleep.
 pub struct Workers<W> {
     workers: Vec<W>,
-    pool: Option<ThreadPool>,
+    others: Option<ThreadPool>,
 }
 
 impl<W: Send> Workers<W> {
     pub fn new(threads: usize, worker: impl Fn(usize) -> W) -> Workers<W> {
         Workers {
             workers: (0..threads.max(1)).map(worker).collect(),
-            pool: None,
+            others: None,
         }
     }
 
@@ -35,17 +36,19 @@ impl<W: Send> Workers<W> {
 
     /// Runs a task once for every worker, on threads if it is worth while; otherwise once.
     pub fn run(&mut self, worth_while: bool, task: impl Fn(&mut W) + Sync) {
-        let threads = self.workers.len();
-        if worth_while && threads > 1 && self.pool.is_none() {
-            self.pool = ThreadPoolBuilder::new().num_threads(threads).build().ok();
+        let (first, rest) = self.workers.split_first_mut().expect("there is one");
+        if worth_while && !rest.is_empty() && self.others.is_none() {
+            let threads = ThreadPoolBuilder::new().num_threads(rest.len());
+            self.others = threads.build().ok();
         }
-        match &self.pool {
-            Some(pool) if worth_while => pool.scope(|scope| {
-                for worker in &mut self.workers {
+        match &self.others {
+            Some(others) if worth_while => others.in_place_scope(|scope| {
+                for worker in rest {
                     scope.spawn(|_| task(worker));
                 }
+                task(first);
             }),
-            _ => task(&mut self.workers[0]),
+            _ => task(first),
         }
     }
 
