@@ -81,7 +81,7 @@ impl Programs {
 
     fn compared(&self, fenced: bool) -> Vec<Entry> {
         let cells = comparison_cells(self.names(), &[Model::Pso], &HEADS, fenced);
-        answer(&cells, &self.subjects, None)
+        answer(&cells, &self.subjects, !fenced, None)
     }
 }
 
@@ -106,8 +106,8 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, Box<dyn Error>>
          *spurious* violation exists only in the abstraction.\n\n\
          ## All programs, with the fewest fences that they need\n\n\
          `fencesmith compare --fenced`. *Precise*: it proves the program with these fences. \
-         *Verdict*, *states*, *transitions* and *memory* are those of the whole state space of that \
-         program.\n\n#{}\n\
+         *States* are those of the whole state space, where it was proved; a search that finds a violation \
+         ends there.\n\n#{}\n\
          ## Small programs, without fences\n\n\
          `fencesmith compare`. *Precise*: it proves a program that is correct as it stands, or finds \
          the fewest fences (✓) for one that is not. *Verdict*, *states*, *transitions* and *memory* \
@@ -136,7 +136,7 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, Box<dyn Error>>
         heads: vec![None],
         engine: EngineKind::Lazy,
     };
-    let placed = answer(&grid.cells(small.names()), &small.subjects, Some(12));
+    let placed = answer(&grid.cells(small.names()), &small.subjects, true, Some(12));
     entries.retain(|entry| !entry.cell.refine());
     entries.extend(placed);
     let page = page::render("FD against PD under PSO", &small.listed, &entries);
@@ -151,7 +151,12 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, Box<dyn Error>>
 }
 
 /// Answers all cells, and gives the answers in their order.
-fn answer(cells: &[Cell], subjects: &HashMap<String, Subject>, all: Option<usize>) -> Vec<Entry> {
+fn answer(
+    cells: &[Cell],
+    subjects: &HashMap<String, Subject>,
+    full: bool,
+    all: Option<usize>,
+) -> Vec<Entry> {
     let settings = Settings {
         timeout: Some(Duration::from_secs(SECONDS)),
         max_memory: Some(MEMORY),
@@ -159,7 +164,7 @@ fn answer(cells: &[Cell], subjects: &HashMap<String, Subject>, all: Option<usize
         atomics: Atomics::DrainPlace,
         fuse: true,
         stuck: false,
-        full: true,
+        full,
         all,
     };
     let budget = Budget {

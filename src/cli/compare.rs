@@ -35,7 +35,7 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
         command: "compare",
         options,
         settings: Settings {
-            full: true,
+            full: !args.fenced,
             ..run_cells::settings(&args.cells)
         },
     };

@@ -7,8 +7,8 @@
 //! finds the fewest fences for one that is not.
 //!
 //! The whole space of a program that lacks fences can be out of reach. A comparison of *fenced*
-//! programs asks for the space of the program with the fewest fences, and an abstraction is
-//! precise at a k if it proves that one.
+//! programs asks for the space of the program with the fewest fences, up to a violation, and an
+//! abstraction is precise at a k if it proves that one.
 
 use super::entry::{CellOutcome, Entry};
 use crate::infer::{EngineKind, Optimality};
@@ -19,8 +19,8 @@ use std::cmp::Ordering;
 /// FD and PD, in the order in which they are shown.
 const SIDES: [AbstractionKind; 2] = [AbstractionKind::Fd, AbstractionKind::Pd];
 
-/// The cells that a comparison needs, of programs as they stand or with the fewest fences. The
-/// verified ones should count all states.
+/// The cells that a comparison needs, of programs as they stand or with the fewest fences. In the
+/// former case, the verified ones should count all states.
 pub fn comparison_cells<'a>(
     programs: impl IntoIterator<Item = &'a str>,
     models: &[Model],
@@ -188,7 +188,19 @@ fn comparison<'a>(entries: &'a [Entry], program: &'a str, model: Model) -> Compa
 impl Side<'_> {
     /// The size of the whole state space, if all of it was seen.
     pub fn states(&self) -> Option<u64> {
-        self.verified?.states()
+        self.whole()?.states()
+    }
+
+    /// The transitions of the whole state space, if all of it was seen.
+    pub fn transitions(&self) -> Option<u64> {
+        self.whole()?.transitions()
+    }
+
+    /// The verification, if it was meant to see the whole space: that of a fenced program ends
+    /// at a violation.
+    fn whole(&self) -> Option<&Entry> {
+        let ends = |e: &&Entry| e.cell.fenced && e.cell_outcome() != CellOutcome::Correct;
+        self.verified.filter(|entry| !ends(entry))
     }
 
     /// Seconds to verify and to infer.

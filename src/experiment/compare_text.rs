@@ -39,7 +39,6 @@ fn shown(row: [String; 7], comparisons: &[Comparison]) -> Vec<String> {
 
 fn cells(side: &Side) -> [String; 7] {
     let number = |number: Option<u64>| number.map_or(DASH.to_string(), grouped);
-    let of = |read: fn(&Entry) -> Option<u64>| number(side.verified.and_then(read));
     let fences = match (side.inferred.and_then(Entry::fences), side.inferred) {
         (Some(fences), _) if side.precise => format!("{fences} ✓"),
         (Some(fences), _) => format!("{fences}  "),
@@ -55,8 +54,8 @@ fn cells(side: &Side) -> [String; 7] {
             side.inferred
                 .and_then(|entry| entry.measured.formulas.map(|count| count as u64)),
         ),
-        of(Entry::states),
-        of(Entry::transitions),
+        number(side.states()),
+        number(side.transitions()),
         side.verified
             .and_then(|entry| entry.measured.peak_bytes)
             .map_or(DASH.to_string(), bytes),
@@ -319,7 +318,7 @@ pub fn json(comparisons: &[Comparison]) -> Json {
             "outcome": verified.map(Entry::outcome),
             "spurious": verified.and_then(|entry| entry.answer.spurious()),
             "states": side.states(),
-            "transitions": verified.and_then(Entry::transitions),
+            "transitions": side.transitions(),
             "inferred": side.inferred.map(Entry::outcome),
             "fences": side.inferred.and_then(Entry::fences),
             "precise": side.precise,
