@@ -55,4 +55,4 @@ pub use zones::{
     Assigned, Examined, Fact, IntegerEnd, IntegerExploration, IntegerOptions, IntegerSearches,
     Integers, Matrix, Move, Node, Replayed, Rounding, Suspect, Term, Thresholds, Zone,
 };
-pub use zones::{Datum, Frame, at_most_zero};
+pub use zones::{Datum, Filled, Frame, RoundStep, at_most_zero};

@@ -7,7 +7,7 @@
 use super::graph::{NONE, Table};
 use super::known::Zones;
 use super::matrix::Matrix;
-use super::search::States;
+use super::states::States;
 use super::zone::{Rounding, Thresholds, Zone};
 use crate::limits::StopReason;
 use ahash::AHashMap;

@@ -91,7 +91,6 @@ pub struct Table {
 }
 
 impl Table {
-
     pub fn row(&self, frame: u32) -> &[u32] {
         &self.rows[frame as usize * self.width..][..self.width]
     }

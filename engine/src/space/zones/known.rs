@@ -113,3 +113,50 @@ impl Zones {
         after
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::matrix::tests::numbers;
+    use super::*;
+
+    /// Bits tell what facts tell.
+    #[test]
+    fn bits_cover_as_facts_do() {
+        let thresholds: Thresholds = "-2,0,1/-1,3".parse().expect("they are well written");
+        let mut zones = Zones::new(&thresholds);
+        let mut next = numbers(7);
+        let mut all = Vec::new();
+        for _ in 0..300 {
+            let mut facts = Vec::new();
+            for left in 0..5 {
+                for right in 0..5 {
+                    let single = left == 0 || right == 0;
+                    let bounds = if single {
+                        &zones.single
+                    } else {
+                        &zones.differences
+                    };
+                    if left != right && next(3) == 0 {
+                        let most = bounds[next(bounds.len() as i64) as usize];
+                        facts.push(Fact::new(Node(2 * left), Node(2 * right), most));
+                    }
+                }
+            }
+            // Some are parts of others.
+            all.push(Zone(
+                facts.iter().copied().filter(|_| next(4) > 0).collect(),
+            ));
+            all.push(Zone(facts.into()));
+        }
+        let mut covered = 0;
+        for larger in &all {
+            for smaller in &all {
+                let numbers = [larger, smaller].map(|zone| zones.number(zone.clone()));
+                let covers = zones.covers(numbers[0], numbers[1]);
+                assert_eq!(covers, larger.covers(smaller), "{larger:?} {smaller:?}");
+                covered += usize::from(covers);
+            }
+        }
+        assert!(covered > 600, "{covered}");
+    }
+}

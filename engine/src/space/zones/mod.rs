@@ -21,6 +21,7 @@
 //! execution on exact buffers ([`replay`]), whose numbers are then chosen and which is run on the
 //! program itself, or k is too small.
 
+mod endless;
 mod expand;
 mod frame;
 mod graph;
@@ -32,9 +33,11 @@ mod replay;
 mod rules;
 mod search;
 mod start;
+mod states;
 mod way;
 mod zone;
 
+pub use endless::{Filled, RoundStep};
 pub use frame::{Datum, Frame};
 pub use matrix::{Fact, Matrix, Node};
 pub use replay::Replayed;

@@ -13,6 +13,7 @@ use super::graph::{Frozen, Graph, NONE};
 use super::known::Zones;
 use super::matrix::Fact;
 use super::start::start;
+use super::states::{State, States};
 use super::zone::{Move, Rounding, Thresholds, Zone};
 use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::step::{At, Effect};
@@ -75,73 +76,6 @@ pub struct Explorer<'g, 'a, 'o> {
     pool: Option<ThreadPool>,
 }
 
-/// States by number.
-#[derive(Default)]
-pub struct States {
-    all: Vec<State>,
-    /// By state of the frame: the newest state that nothing covers.
-    newest: Vec<u32>,
-}
-
-#[derive(Clone, Copy)]
-struct State {
-    frame: u32,
-    zone: u32,
-    /// Another state with the same frame that nothing covers.
-    next: u32,
-    /// Where it comes from, and by which step.
-    parent: u32,
-    via: u32,
-    covered: bool,
-}
-
-impl States {
-    /// The states of a state of the frame that nothing covers.
-    fn of(&self, frame: u32) -> impl Iterator<Item = u32> {
-        let newest = self.newest.get(frame as usize).copied();
-        let some = |number: u32| (number != NONE).then_some(number);
-        std::iter::successors(newest.and_then(some), move |&number| {
-            some(self.all[number as usize].next)
-        })
-    }
-
-    /// Whether a state is known that covers one with this frame and zone.
-    pub fn cover(&self, zones: &Zones, frame: u32, zone: u32) -> bool {
-        let mut known = self.of(frame);
-        known.any(|known| zones.covers(self.all[known as usize].zone, zone))
-    }
-
-    /// The frame and the zone of a state.
-    pub fn parts(&self, state: u32) -> (u32, u32) {
-        let State { frame, zone, .. } = self.all[state as usize];
-        (frame, zone)
-    }
-
-    /// Adds a state. Those that it covers are not to be expanded any more.
-    fn add(&mut self, zones: &Zones, state: State) -> u32 {
-        let number = self.all.len() as u32;
-        let at = state.frame as usize;
-        if self.newest.len() <= at {
-            self.newest.resize(at + 1, NONE);
-        }
-        let known: Vec<u32> = self.of(state.frame).collect();
-        let mut next = NONE;
-        for other in known.into_iter().rev() {
-            let other_state = &mut self.all[other as usize];
-            match zones.covers(state.zone, other_state.zone) {
-                true => other_state.covered = true,
-                false => {
-                    other_state.next = next;
-                    next = other;
-                }
-            }
-        }
-        self.all.push(State { next, ..state });
-        self.newest[at] = number;
-        number
-    }
-}
-
 impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
     pub fn new(graph: &'g mut Graph<'a>, options: Options<'o>) -> Explorer<'g, 'a, 'o> {
         Explorer {
@@ -168,7 +102,7 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
     pub fn statistics(&self) -> Statistics {
         let visited = self.visited.iter().flatten();
         Statistics {
-            states: self.states.all.len() as u64,
+            states: self.states.len(),
             transitions: self.taken,
             depth: None,
             configurations: visited.filter(|visited| **visited).count(),
@@ -179,8 +113,7 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
 
     /// What the search holds.
     fn bytes(&self) -> u64 {
-        let states = self.states.all.len() * (size_of::<State>() + 8);
-        self.graph.bytes + self.zones.bytes + states as u64
+        self.graph.bytes + self.zones.bytes + self.states.bytes()
     }
 
     pub fn coverage(&self) -> Coverage {
@@ -220,7 +153,7 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
         loop {
             let mut batch = Vec::new();
             while let (true, Some(at)) = (batch.len() < BATCH, self.queue.pop_front()) {
-                if !self.states.all[at as usize].covered {
+                if !self.states.get(at).covered {
                     batch.push(at);
                 }
             }
@@ -287,7 +220,7 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
                 Some(most) if held + more as u64 > most => Err(StopReason::MaxMemory),
                 _ => monitor.stop(limits).map_or(Ok(()), Err),
             };
-            let frame = self.states.all[at as usize].frame;
+            let (frame, _) = self.states.parts(at);
             self.graph.prepare(frame, &check)?;
         }
         Ok(())
@@ -300,7 +233,7 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
         };
         let frame = match arrival.frame {
             NONE => {
-                let before = self.states.all[arrival.from as usize].frame;
+                let (before, _) = self.states.parts(arrival.from);
                 self.graph.target(before, arrival.via as usize)
             }
             frame => frame,
@@ -318,11 +251,9 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
         if self.states.cover(&self.zones, frame, zone) {
             return None;
         }
-        let first = self.states.of(frame).next();
-        match first {
+        match self.states.zone_of(frame) {
             None => self.visit(frame),
-            Some(first) if self.options.join => {
-                let old = self.states.all[first as usize].zone;
+            Some(old) if self.options.join => {
                 let joined = self.zones.zone(zone).join(self.zones.zone(old));
                 let joined = self.after(&joined, &Move::default());
                 zone = self
@@ -334,7 +265,6 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
         let state = State {
             frame,
             zone,
-            next: NONE,
             parent,
             via,
             covered: false,
@@ -382,9 +312,9 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
     /// The way to a state that is wrong if these facts hold.
     fn way(&self, state: u32, end: &Move) -> Way {
         let mut steps = Vec::new();
-        let mut at = self.states.all[state as usize];
+        let mut at = self.states.get(state);
         while at.parent != NONE {
-            let before = self.states.all[at.parent as usize];
+            let before = self.states.get(at.parent);
             let (process, step) = self.graph.step(before.frame, at.via as usize);
             steps.push(WayStep {
                 process,
@@ -411,13 +341,13 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
         if limits.max_memory.is_some_and(|most| self.bytes() > most) {
             return Err(StopReason::MaxMemory);
         }
-        monitor.report(self.states.all.len() as u64, 0);
+        monitor.report(self.states.len(), 0);
         monitor.stop(limits).map_or(Ok(()), Err)
     }
 
     fn check_states(&self) -> Result<(), StopReason> {
         let most = self.options.limits.max_states;
-        match most.is_some_and(|most| self.states.all.len() as u64 > most) {
+        match most.is_some_and(|most| self.states.len() > most) {
             true => Err(StopReason::MaxStates),
             false => Ok(()),
         }
