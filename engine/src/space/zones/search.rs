@@ -24,8 +24,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The states of a batch.
+/// The most states of a batch.
 const BATCH: usize = 4096;
+
+/// Fewer states than this are not worth a second thread.
+const PARALLEL: usize = 1024;
 
 /// What a search found.
 pub enum Found {
@@ -178,7 +181,7 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
             thresholds,
             ..
         } = self.options;
-        if threads > 1 && self.pool.is_none() && batch.len() == BATCH {
+        if threads > 1 && self.pool.is_none() && batch.len() >= PARALLEL {
             self.pool = ThreadPoolBuilder::new().num_threads(threads).build().ok();
         }
         let expansion = Expansion {
