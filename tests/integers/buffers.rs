@@ -170,9 +170,13 @@ fn loops_that_fill_buffers() {
 /// rounds.
 #[test]
 fn random_loops_that_fill_buffers() {
-    let programs: Vec<u64> = seeds(0, 150).collect();
-    let count = programs.into_par_iter().map(|seed| {
-        let text = program(6 << 32 | seed, shape(seed, true));
+    let count = seeds(0, 400).into_par_iter().map(|seed| {
+        let shape = Shape {
+            accesses: true,
+            statements: 4,
+            ..shape(seed, true)
+        };
+        let text = program(6 << 32 | seed, shape);
         let source = Source::new("random.fen", text.clone());
         let ranged = Source::new("ranged.fen", text.replace("integer", "int[-60..=60]"));
         let model = MODELS[1 + (seed % 2) as usize].0;
@@ -220,5 +224,5 @@ fn random_loops_that_fill_buffers() {
     });
     let unbounded: usize = count.sum();
     println!("{unbounded} queues without a longest length");
-    assert!(unbounded > 10, "only {unbounded} queues");
+    assert!(unbounded > 8, "only {unbounded} queues");
 }

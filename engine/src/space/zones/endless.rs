@@ -56,6 +56,9 @@ const DEPTH: usize = 300;
 /// How often a way is gone backwards before it is given up.
 const ROUNDS: usize = 8;
 
+/// Numbers beyond this are not chosen.
+const MOST_NUMBER: Value = 1 << 40;
+
 /// Ways back to the same state of the frame that are looked at in each state.
 const RETURNS: usize = 3;
 
@@ -275,9 +278,10 @@ impl Search<'_, '_> {
         std::mem::swap(&mut self.rules.stepper.memory, memory);
         let mut all = Vec::new();
         for ruled in ruled? {
-            let Some(numbers) = self.take(&here.numbers, &ruled.data) else {
+            let numbers = self.take(&here.numbers, &ruled.data);
+            if numbers.is_empty() {
                 continue;
-            };
+            }
             let mut frame = here.frame.clone();
             for (place, value) in &ruled.step.writes {
                 frame.memory[place.index()] = *value;
@@ -294,15 +298,30 @@ impl Search<'_, '_> {
                 data: ruled.data,
                 fills,
             };
-            all.push((taken, Here { frame, numbers }));
+            for numbers in numbers {
+                let frame = frame.clone();
+                all.push((taken.clone(), Here { frame, numbers }));
+            }
         }
         Ok(all)
     }
 
-    /// The numbers after a move; none if it is not possible, or if they are not single ones.
-    fn take(&self, numbers: &Numbers, data: &Move) -> Option<Numbers> {
+    /// The numbers after a move, for some choices of what it chooses; none if it is not possible.
+    fn take(&self, numbers: &Numbers, data: &Move) -> Vec<Numbers> {
+        let mut all = Vec::new();
+        for preferred in [0, Value::MIN, Value::MAX] {
+            let after = self.take_with(numbers, data, preferred);
+            if let Some(after) = after.filter(|after| !all.contains(after)) {
+                all.push(after);
+            }
+        }
+        all
+    }
+
+    /// The same with numbers near to one.
+    fn take_with(&self, numbers: &Numbers, data: &Move, preferred: Value) -> Option<Numbers> {
         let mut now = numbers.clone();
-        self.choose(&mut now, data)?;
+        self.choose(&mut now, data, preferred)?;
         if !hold(&now, &data.constraints)? {
             return None;
         }
@@ -324,8 +343,9 @@ impl Search<'_, '_> {
         node != Node::ZERO && matches!(self.rules.home(node.integer()), Home::Chosen(_))
     }
 
-    /// Chooses the numbers that a move chooses, near to zero.
-    fn choose(&self, now: &mut Numbers, data: &Move) -> Option<()> {
+    /// Chooses the numbers that a move chooses, near to a number; near to zero where nothing keeps
+    /// them from being arbitrarily large or small.
+    fn choose(&self, now: &mut Numbers, data: &Move, preferred: Value) -> Option<()> {
         let mut chosen: Vec<Node> = data.read().filter(|node| self.is_chosen(*node)).collect();
         chosen
             .iter_mut()
@@ -348,7 +368,11 @@ impl Search<'_, '_> {
         for node in chosen {
             let most = matrix.bound(node, Node::ZERO);
             let least = matrix.bound(Node::ZERO, node).saturating_neg();
-            let number = 0.clamp(least, most);
+            let wanted = preferred.clamp(least, most);
+            let number = match (-MOST_NUMBER..=MOST_NUMBER).contains(&wanted) {
+                true => wanted,
+                false => 0.clamp(least, most),
+            };
             matrix.add(Fact::new(node, Node::ZERO, number)).ok()?;
             matrix.add(Fact::new(Node::ZERO, node, -number)).ok()?;
             now.insert(node.integer(), number);

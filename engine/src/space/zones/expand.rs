@@ -9,13 +9,12 @@ use super::known::Zones;
 use super::matrix::Matrix;
 use super::states::States;
 use super::zone::{Rounding, Thresholds, Zone};
-use crate::limits::StopReason;
+use crate::limits::{Limits, Monitor, StopReason};
 use ahash::AHashMap;
-use rayon::ThreadPool;
 use rayon::prelude::*;
 
 /// The states that a thread takes at a time.
-const CHUNK: usize = 128;
+pub const CHUNK: usize = 64;
 
 /// What was known before.
 pub struct Expansion<'v> {
@@ -24,8 +23,8 @@ pub struct Expansion<'v> {
     pub states: &'v States,
     pub thresholds: &'v Thresholds,
     pub octagon: bool,
-    /// The reason to give up, if there is one.
-    pub stop: &'v (dyn Fn() -> Result<(), StopReason> + Sync),
+    pub limits: &'v Limits,
+    pub monitor: &'v Monitor,
 }
 
 /// What came of some states.
@@ -57,27 +56,20 @@ pub enum After {
     Found(u32),
 }
 
-/// Expands states; what comes of them is in their order.
-pub fn expand(
-    expansion: &Expansion,
-    batch: &[u32],
-    pool: Option<&ThreadPool>,
-) -> Result<Vec<Chunk>, StopReason> {
-    let chunk = |states| expansion.chunk(states);
-    match pool {
-        Some(pool) if batch.len() > CHUNK => {
-            pool.install(|| batch.par_chunks(CHUNK).map(chunk).collect())
-        }
-        _ => batch.chunks(CHUNK).map(chunk).collect(),
-    }
-}
-
 impl Expansion<'_> {
-    fn chunk(&self, states: &[u32]) -> Result<Chunk, StopReason> {
+    /// Expands states, on the threads of a pool if it is called there; what comes of them is in
+    /// their order.
+    pub fn chunks(&self, states: &[u32]) -> Result<Vec<Chunk>, StopReason> {
+        let chunks = states.par_chunks(CHUNK);
+        chunks.map(|states| self.chunk(states)).collect()
+    }
+
+    /// Expands a few states.
+    pub fn chunk(&self, states: &[u32]) -> Result<Chunk, StopReason> {
         let mut chunk = Chunk::default();
         let mut found = AHashMap::new();
         let mut row = Vec::new();
-        (self.stop)()?;
+        self.monitor.stop(self.limits).map_or(Ok(()), Err)?;
         for &state in states {
             self.state(state, &mut chunk, &mut found, &mut row);
         }

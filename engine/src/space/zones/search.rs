@@ -8,7 +8,7 @@
 //! then taken note of in the order of states and steps. So the answer is the same for any number
 //! of threads.
 
-use super::expand::{After, Arrival, Expansion, expand};
+use super::expand::{After, Arrival, CHUNK, Chunk, Expansion};
 use super::graph::{Frozen, Graph, NONE};
 use super::known::Zones;
 use super::matrix::Fact;
@@ -174,38 +174,69 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
     fn expand(&mut self, batch: &[u32]) -> Result<Option<(Violation, Way)>, StopReason> {
         self.check()?;
         self.prepare(batch)?;
+        let parallel = self.options.threads > 1 && batch.len() >= PARALLEL;
+        if parallel && self.pool.is_none() {
+            let threads = ThreadPoolBuilder::new().num_threads(self.options.threads);
+            self.pool = threads.build().ok();
+        }
+        match self.pool.take() {
+            Some(pool) if parallel => {
+                let chunks = pool.install(|| self.expansion().chunks(batch));
+                self.pool = Some(pool);
+                for chunk in chunks? {
+                    let found = self.merge(chunk)?;
+                    if found.is_some() {
+                        return Ok(found);
+                    }
+                }
+            }
+            pool => {
+                self.pool = pool;
+                // What is known by now says the same of a chunk as what was known before, in
+                // less time.
+                for states in batch.chunks(CHUNK) {
+                    let chunk = self.expansion().chunk(states)?;
+                    let found = self.merge(chunk)?;
+                    if found.is_some() {
+                        return Ok(found);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn expansion(&self) -> Expansion<'_> {
         let Options {
             limits,
             monitor,
-            threads,
             thresholds,
             ..
         } = self.options;
-        if threads > 1 && self.pool.is_none() && batch.len() >= PARALLEL {
-            self.pool = ThreadPoolBuilder::new().num_threads(threads).build().ok();
-        }
-        let expansion = Expansion {
+        Expansion {
             table: &self.graph.table,
             zones: &self.zones,
             states: &self.states,
             thresholds,
             octagon: self.graph.rules.frame.octagon,
-            stop: &|| monitor.stop(limits).map_or(Ok(()), Err),
-        };
-        let chunks = expand(&expansion, batch, self.pool.as_ref())?;
-        for chunk in chunks {
-            let posts: Vec<u32> = (chunk.posts.into_iter())
-                .map(|((data, zone), after)| self.zones.note(data, zone, after))
-                .collect();
-            let mut arrivals = chunk.arrivals.into_iter().peekable();
-            for (from, steps) in chunk.expanded {
-                self.check_states()?;
-                self.taken += u64::from(steps);
-                while let Some(arrival) = arrivals.next_if(|arrival| arrival.from == from) {
-                    let found = self.take(arrival, &posts);
-                    if found.is_some() {
-                        return Ok(found);
-                    }
+            limits,
+            monitor,
+        }
+    }
+
+    /// Takes note of what came of some states, in their order.
+    fn merge(&mut self, chunk: Chunk) -> Result<Option<(Violation, Way)>, StopReason> {
+        let posts: Vec<u32> = (chunk.posts.into_iter())
+            .map(|((data, zone), after)| self.zones.note(data, zone, after))
+            .collect();
+        let mut arrivals = chunk.arrivals.into_iter().peekable();
+        for (from, steps) in chunk.expanded {
+            self.check_states()?;
+            self.taken += u64::from(steps);
+            while let Some(arrival) = arrivals.next_if(|arrival| arrival.from == from) {
+                let found = self.take(arrival, &posts);
+                if found.is_some() {
+                    return Ok(found);
                 }
             }
         }
