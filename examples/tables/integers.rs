@@ -15,7 +15,7 @@ const FOLDER: &str = "algorithms/integers";
 const PUBLISHED: [(&str, u64, u64, &str); 8] = [
     ("burns", 1, 1, "0.02"),
     ("simple-dekker", 1, 1, "0.04"),
-    ("dekker", 1, 1, "0.06"),
+    ("dekker-goto", 1, 1, "0.06"),
     ("dijkstra", 1, 4, "0.35"),
     ("bakery", 2, 17, "154"),
     ("lamport-fast", 2, 4, "2"),
@@ -116,8 +116,9 @@ pub fn markdown(root: &Path) -> Result<String, Box<dyn Error>> {
         )?;
     }
     out.push_str(
-        "\nFull Dekker has two fences here and one there: our text raises its flag in two places, \
-        each of which needs one. Ours is counted by places in the text.\n\n\
+        "\nThe table of 2012 does not print its programs. Its full Dekker has one fence, which is what \
+        the form with one statement that raises the flag needs (`dekker-goto`: who gave way starts \
+        again from the top); the form with two such statements (`dekker`) needs one behind each.\n\n\
         ## Beside Dan, Meshman, Vechev, Yahav 2015 (SAS), table 1\n\n\
         Their programs are not printed; these are reconstructions with the same names. They count \
         fences in all processes that their convex analysis needs; ours are proved optimal or come with \

@@ -1,34 +1,19 @@
-//! What C programs are made of: the statements that stand for one step each, and no integers
-//! without bound.
+//! What C programs are made of: the statements that stand for one step each, and arrays of one
+//! index.
 
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
-    Ast, Block, Condition, Expr, ExprKind, Item, Member, Place, Predicate, Stmt, StmtKind, Type,
+    Ast, Block, Condition, Expr, ExprKind, Item, Member, Place, Predicate, Stmt, StmtKind,
 };
-use crate::lang::resolve::Symbols;
-use crate::program::{BinaryOp, UnaryOp};
 use crate::source::Span;
 
 /// Refuses a program that has more than that, with what to write instead.
-pub fn check(ast: &Ast, symbols: &Symbols) -> Result<(), Vec<Diagnostic>> {
+pub fn check(ast: &Ast) -> Result<(), Vec<Diagnostic>> {
     let mut check = Check(Vec::new());
-    for template in &symbols.templates {
-        let locals = template.instances.first().map(|first| &first.locals);
-        for (first, _) in template.arrays.values() {
-            if let Some(local) = locals.and_then(|locals| locals.get(*first)) {
-                check.refuse(
-                    local.span,
-                    "an array of a process",
-                    "use a local for each cell",
-                );
-            }
-        }
-    }
     for item in &ast.items {
         match item {
             Item::Const { .. } => {}
             Item::Shared(declaration) => {
-                check.declared(&declaration.ty, declaration.span);
                 for variable in &declaration.variables {
                     let columns = variable.len.as_ref().filter(|len| is_pair(len));
                     if let Some(len) = columns {
@@ -62,18 +47,10 @@ impl Check {
         self.0.push(Diagnostic::error(span, message).help(help));
     }
 
-    fn declared(&mut self, ty: &Type, span: Span) {
-        if *ty == Type::Integer {
-            let help = "C's integers overflow: give the variables ranges, `int[low..=high]`";
-            self.refuse(span, "integers without bound", help);
-        }
-    }
-
     fn block(&mut self, block: &Block) {
         for member in &block.members {
-            match member {
-                Member::Locals(declaration) => self.declared(&declaration.ty, declaration.span),
-                Member::Statement(statement) => self.statement(statement),
+            if let Member::Statement(statement) = member {
+                self.statement(statement);
             }
         }
     }
@@ -91,7 +68,6 @@ impl Check {
     }
 
     fn statement(&mut self, statement: &Stmt) {
-        let span = statement.span;
         match &statement.kind {
             StmtKind::Labelled { statement, .. } => self.statement(statement),
             StmtKind::Store { place, value }
@@ -102,16 +78,11 @@ impl Check {
             }
             StmtKind::Load { place, .. } => self.place(place),
             StmtKind::Cas {
-                old,
                 place,
                 expected,
                 new,
                 ..
             } => {
-                if old.is_some() {
-                    let help = "leave it out, and load the place where the old value matters";
-                    self.refuse(span, "`cas` with the old value", help);
-                }
                 self.place(place);
                 self.expr(expected);
                 self.expr(new);
@@ -140,8 +111,9 @@ impl Check {
             StmtKind::Nofence(block) | StmtKind::Atomic(block) | StmtKind::Block(block) => {
                 self.block(block);
             }
-            StmtKind::AssignCell { .. } => {
-                self.refuse(span, "a cell of an array of a process", "use locals");
+            StmtKind::AssignCell { index, value, .. } => {
+                self.expr(index);
+                self.expr(value);
             }
             StmtKind::For { .. }
             | StmtKind::Repeat { .. }
@@ -158,22 +130,9 @@ impl Check {
 
     fn expr(&mut self, expr: &Expr) {
         expr.visit(&mut |part| {
-            use BinaryOp::{BitAnd, BitOr, BitXor, Shl, Shr};
-            let bits = "use `/`, `%` and sums instead of bits";
-            let (what, help) = match &part.kind {
-                ExprKind::Pair { .. } => ("rows and columns", "use an array of one index"),
-                ExprKind::Quantified { .. } => ("a quantifier", "write out what it stands for"),
-                ExprKind::Binary {
-                    op: BitAnd | BitOr | BitXor | Shl | Shr,
-                    ..
-                } => ("an operator on bits", bits),
-                ExprKind::Unary {
-                    op: UnaryOp::Complement,
-                    ..
-                } => ("an operator on bits", bits),
-                _ => return,
-            };
-            self.refuse(part.span, what, help);
+            if is_pair(part) {
+                self.refuse(part.span, "rows and columns", "use an array of one index");
+            }
         });
     }
 }

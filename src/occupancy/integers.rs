@@ -9,9 +9,12 @@
 //! - *At most n*: no store finds its queue full with some bound; then the counters are those of the
 //!   program, and none is larger than n.
 //!
-//! A loop that fills a queue in the frame may end in the program, because of its integers. So
-//! nothing is called unbounded here.
+//! A loop that fills a queue in the frame may end in the program, because of its integers. A queue is
+//! called unbounded if an execution with numbers comes round, and what integers must satisfy for
+//! that is satisfied again each time ([`Integers::endless`]).
 
+use super::memory::{Bounded, Bounds};
+use super::round::{self, Round};
 use super::{Known, Length, Occupancy, OccupancyOptions, Queue, occupancy};
 use crate::export::sequential::{
     Counter, Encoding, Overflow, Sequential, SequentialOptions, translate,
@@ -21,12 +24,13 @@ use crate::lang::ast::{Ast, ExprKind, Item, Predicate, Property, StmtKind};
 use crate::lang::resolve::{Symbols, resolve};
 use crate::limits::{Monitor, StopReason};
 use crate::lower::lower;
-use crate::memory::Model;
-use crate::program::{BinaryOp, Program, PropertyKind};
+use crate::memory::{Memory, Model, Order};
+use crate::program::{BinaryOp, ProcessId, Program, PropertyKind};
 use crate::property::Violation;
 use crate::source::Span;
-use crate::space::Frame;
+use crate::space::{Filled, Frame, Integers};
 use crate::verify::{Verdict, VerifyOptions, verify};
+use std::sync::Arc;
 
 const NOWHERE: Span = Span { start: 0, end: 0 };
 
@@ -117,6 +121,9 @@ impl Turns<'_> {
             self.bound += 1;
             self.monitor.say(&format!("buffers up to {}", self.bound));
             for at in 0..self.queues.len() {
+                if self.queues[at].at_most.is_none() && !self.queues[at].is_settled() {
+                    self.queues[at].round = self.round(at)?;
+                }
                 self.fill(at)?;
             }
             if self.queues.iter().all(Known::is_settled) {
@@ -138,6 +145,44 @@ impl Turns<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A way round that fills a queue for ever; one on which nobody else moves is preferred.
+    fn round(&self, at: usize) -> Result<Option<Round>, StopReason> {
+        let queue = self.queues[at].queue;
+        let (semantics, limits) = (self.options.semantics, &self.options.limits);
+        let order = match semantics.model {
+            Model::Pso => Order::Pso,
+            _ => Order::Tso,
+        };
+        let bounds = |process: ProcessId| {
+            let own = self.queues.iter();
+            let own = own.filter(|known| known.queue.process == process);
+            let own = own.map(|known| (known.queue.place, self.bound));
+            Arc::new(Bounds::new(self.program.places.len(), own))
+        };
+        let integers = Integers::new(self.program);
+        for alone in [true, false] {
+            let memory = |process| -> Box<dyn Memory> {
+                let bounds = bounds(process);
+                Box::new(Bounded { order, bounds })
+            };
+            let filled = Filled {
+                process: queue.process,
+                holds: &|place| queue.place.is_none_or(|own| own == place),
+                buffers: self.program.process_ids().map(memory).collect(),
+                frozen: round::memory(order, bounds(queue.process), queue.place),
+                freeze: &|buffers| round::freeze(order, queue.place, buffers),
+                alone,
+            };
+            if let Some(steps) = integers.endless(semantics, filled, limits, self.monitor)? {
+                let own = steps.iter().filter(|step| step.process == queue.process);
+                let paths: Vec<_> = own.map(|step| step.path.clone()).collect();
+                let process = self.program.process(queue.process);
+                return Ok(round::described(process, &paths, steps.len() - paths.len()));
+            }
+        }
+        Ok(None)
     }
 
     /// Finds executions that fill a queue as far as possible with this bound; whether it is

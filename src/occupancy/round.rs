@@ -18,7 +18,7 @@ use super::memory::{Bounds, unbounded};
 use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::step::{Config, Stepper};
 use crate::memory::{Buffers, Entry, Loaded, Marker, Memory, Order, Segment, Stored};
-use crate::program::{Edge, PlaceId, Process, Program};
+use crate::program::{Edge, EdgeId, PlaceId, Process, Program};
 use crate::source::Span;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -45,6 +45,17 @@ pub fn memory(order: Order, bounds: Arc<Bounds>, place: Option<PlaceId>) -> Box<
         bounds,
         place,
     })
+}
+
+/// What is kept of buffers when the queue is frozen.
+pub fn freeze(order: Order, place: Option<PlaceId>, buffers: &Buffers) -> Buffers {
+    let bounds = Arc::new(Bounds::new(0, std::iter::empty()));
+    let frozen = Frozen {
+        order,
+        bounds,
+        place,
+    };
+    frozen.frozen(buffers)
 }
 
 struct Frozen {
@@ -183,17 +194,12 @@ impl<'p> Search<'p> {
         monitor: &Monitor,
     ) -> (Result<Option<Round>, StopReason>, usize) {
         let program = self.steppers[0].program;
-        let frozen = Frozen {
-            order: self.order,
-            bounds: Arc::new(Bounds::new(program.places.len(), std::iter::empty())),
-            place: self.queue.place,
-        };
         let own = self.queue.process.index();
         let mut states = Explorer::new(program, self.steppers);
         for at in 0..visited.states() {
             let (memory, configs) = visited.state(at);
             let seen = Config {
-                buffers: frozen.frozen(&configs[own].buffers),
+                buffers: freeze(self.order, self.queue.place, &configs[own].buffers),
                 ..configs[own].clone()
             };
             let mut configs = match self.alone {
@@ -338,16 +344,19 @@ fn round(
     queue: Queue,
     cycle: &[(usize, Taken)],
 ) -> Option<Round> {
-    let process = program.process(queue.process);
     let own = |taken: &Taken| taken.process == queue.process;
-    let mut edges = Vec::new();
+    let mut paths = Vec::new();
     for (from, taken) in cycle.iter().filter(|(_, taken)| own(taken)) {
-        edges.extend(states.steps_between(*from, *taken)?.path);
+        paths.push(states.steps_between(*from, *taken)?.path);
     }
-    let edges: Vec<_> = edges.into_iter().map(|id| process.edge(id)).collect();
-    let (_, first) = cycle.first()?;
-    let first = states.steps_between(cycle[0].0, *first)?;
-    let store = process.edge(*first.path.last()?);
+    let others = cycle.iter().filter(|(_, taken)| !own(taken)).count();
+    described(program.process(queue.process), &paths, others)
+}
+
+/// A way round, given the paths of the steps of its process, of which the first ends in the store.
+pub fn described(process: &Process, paths: &[Vec<EdgeId>], others: usize) -> Option<Round> {
+    let store = process.edge(*paths.first()?.last()?);
+    let edges: Vec<_> = paths.iter().flatten().map(|id| process.edge(*id)).collect();
     // Of the loops that the round closes, the smallest with the store in it.
     let loops = edges.iter().filter(|edge| edge.back);
     let loops = loops.map(|edge| natural_loop(process, edge));
@@ -364,7 +373,7 @@ fn round(
         begin,
         end,
         statements,
-        others: cycle.iter().filter(|(_, taken)| !own(taken)).count(),
+        others,
     })
 }
 

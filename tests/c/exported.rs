@@ -224,3 +224,93 @@ fn counting_loops_waits_and_macros() {
         assert_eq!(wrong(&file, "sc"), model == "pso");
     }
 }
+
+/// What C has, too: operators on bits, arrays of a process, the old value of `cas`, and what
+/// quantifiers stand for.
+#[test]
+fn more_of_the_language() {
+    let wrong_and_right = [
+        (
+            "shared int[0..=63] x = 5; process p { int r, s; load r = x; s = r & 4 | 1 ^ 2; \
+             s = (s << 2) + (~r >> 1); store x = s & 63; } final x == WHAT;",
+            ["24", "25"],
+        ),
+        (
+            "shared int[0..=3] x; process p[i in 0..=1] { bool ok; int[0..=3] seen; \
+             cas ok, seen = x, 0, i + 1; assert(ok || seen == 2 - i || WHAT); \
+             if (!ok) { cas ok, seen = x, seen, 3; assert(ok && seen > 0); } }",
+            ["false", "seen == 3"],
+        ),
+        (
+            "shared int[0..=9] x; process p { int[0..=9] a[3] = {1, 2, 3}, i; int[0..=9] s; \
+             while (i < 3) { a[i] = a[i] + a[(i + 1) % 3]; s = s + a[i] % 4; i = i + 1; } \
+             store x = s; } final x == WHAT;",
+            ["4", "5"],
+        ),
+        (
+            "shared bool x[2], y[2]; process p[i in 0..=1] { bool r; store x[i] = true; \
+             load r = x[1 - i]; store y[i] = r; } \
+             final exists (i in 0..=1) y[i] || WHAT; invariant forall (i in p) !y[i] || x[i];",
+            ["false", "true"],
+        ),
+    ];
+    let mut compared = [0; 2];
+    for (text, answers) in wrong_and_right {
+        for what in answers {
+            let text = text.replace("WHAT", what);
+            let source = fencesmith::Source::new("test.fen", text.clone());
+            let ast = parse(&source).expect("the program is well formed");
+            for model in [None, Some(Model::Tso), Some(Model::Pso)] {
+                let c = in_c(&ast, model, Overflow::Abort, 2);
+                let c = c.unwrap_or_else(|| panic!("{model:?} cannot be said: {text}"));
+                let folder = Folder::new();
+                folder.write("main.c", &c);
+                gcc_accepts(&folder, &["main.c".to_string()]);
+            }
+            compared = add(compared, compare(&text, &ast, &programs::program(&source)));
+        }
+    }
+    let [wrong, right] = compared;
+    assert!(wrong > 10 && right > 10, "{wrong} {right}");
+}
+
+/// Integers have 64 bits in C, which is enough where they stay small.
+#[test]
+fn integers_in_c() {
+    let texts = [
+        "shared integer x, y; process p { integer r; r = 2000000000; r = r + 2000000000; store x = r; store y = r + 1; } \
+         process q { integer r, s; load r = y; load s = x; assert(r == 0 || s == r - 1); }",
+        "shared integer next, serving; process p[i in 0..=1] { integer mine, now; \
+         add mine = next, 1; do { load now = serving; } while (now != mine); critical: skip; \
+         store serving = mine + 1; } mutex critical;",
+        "shared integer x; process p { integer r, low; low = 4; havoc r in low..=low + 2; store x = r; } \
+         process q { integer s; load s = x; assert(s <= 5); }",
+        "shared integer x[2] = {7, -3}; process p { integer r; bool ok; cas ok, r = x[1], -3, 8; \
+         assert(ok && r < 0); swap r = x[0], r; assert(r == 7); } final x[0] + x[1] <= 5;",
+    ];
+    let mut compared = [0; 2];
+    for text in texts {
+        let source = fencesmith::Source::new("test.fen", text);
+        let ast = parse(&source).expect("the program is well formed");
+        let program = programs::program(&source).fenced(&Default::default());
+        for model in programs::MODELS {
+            let bound = 2;
+            let c = in_c(&ast, Some(model), Overflow::Wait, bound).expect("it can be said");
+            let folder = Folder::new();
+            folder.write("main.c", &c);
+            gcc_accepts(&folder, &["main.c".to_string()]);
+            let (_, printed) = compiled(&format!("#define VERIFIER\n{c}"))
+                .unwrap_or_else(|errors| panic!("{errors}\n{text}\n{c}"));
+            let expected = answer(&program, &VerifyOptions::refining(model)).verdict;
+            let found = violated(&printed, exact(Model::Sc, 1), 100_000);
+            assert_eq!(
+                found,
+                Some(expected == Verdict::Violated),
+                "{model}\n{text}\n{c}"
+            );
+            compared[usize::from(found != Some(true))] += 1;
+        }
+    }
+    let [wrong, right] = compared;
+    assert!(wrong > 3 && right > 3, "{wrong} {right}");
+}

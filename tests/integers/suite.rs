@@ -83,6 +83,33 @@ fn verdicts_are_as_expected() {
 }
 
 /// What fences cost, and that certificates of placements and of correctness are accepted.
+/// The same states, constants and executions, whoever looks for them.
+#[test]
+fn threads_change_nothing() {
+    for (name, model, join) in [
+        ("bakery-3", Model::Sc, false),
+        ("bakery-3", Model::Tso, false),
+        ("counter", Model::Tso, false),
+        ("counter", Model::Tso, true),
+        ("ticket-3", Model::Pso, false),
+    ] {
+        let source = source(&format!("{INTEGERS}/{name}"));
+        let program = compiled(&source).fenced(&Default::default());
+        let answer = |threads| {
+            let mut options = VerifyOptions::refining(model);
+            options.threads = threads;
+            options.join = join;
+            options.limits.max_states = Some(30_000);
+            let answer = verify(&program, &options, &Monitor::default());
+            format!("{answer:?}")
+        };
+        let alone = answer(1);
+        for threads in [2, 5] {
+            assert_eq!(answer(threads), alone, "{name} under {model}");
+        }
+    }
+}
+
 #[test]
 fn costs_are_as_expected() {
     each(|source, program| {

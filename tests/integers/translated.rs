@@ -12,7 +12,6 @@ use fencesmith::lang::unparse;
 use fencesmith::limits::{Limits, Monitor};
 use fencesmith::lower::compile;
 use fencesmith::memory::{Abstraction, Atomics, Model, Semantics};
-use fencesmith::occupancy::{Length, OccupancyOptions, occupancy, occupancy_of_integers};
 use fencesmith::property::Violation;
 use fencesmith::source::Source;
 use fencesmith::space::Thresholds;
@@ -53,11 +52,11 @@ fn sequential(ast: &Ast, most: u64) -> (Found, String) {
     (found, printed.text().to_string())
 }
 
-fn tree(source: &Source) -> Ast {
+pub fn tree(source: &Source) -> Ast {
     parse(source).expect("it is a program")
 }
 
-fn shape(seed: u64, loops: bool) -> Shape {
+pub fn shape(seed: u64, loops: bool) -> Shape {
     Shape {
         loops,
         octagons: seed.is_multiple_of(3),
@@ -284,78 +283,4 @@ fn too_many_predicates() {
         matches!(translated, Err(Refusal::TooMany(_))),
         "{translated:?}"
     );
-}
-
-/// Without loops, values stay small: the lengths are those of the same program with ranges.
-#[test]
-fn lengths_of_buffers() {
-    let count = (0..40u64).into_par_iter().map(|seed| {
-        let shape = Shape {
-            octagons: false,
-            accesses: true,
-            statements: 4,
-            ..shape(seed, false)
-        };
-        let text = program(5 << 32 | seed, shape);
-        let source = Source::new("random.fen", text.clone());
-        let ranged = Source::new("ranged.fen", text.replace("integer", "int[-60..=60]"));
-        let model = MODELS[1 + (seed % 2) as usize].0;
-        let asked = OccupancyOptions {
-            semantics: Semantics::new(model, Abstraction::Exact { bound: 6 }),
-            most: 6,
-            limits: Limits::default(),
-        };
-        let monitor = Monitor::default();
-        let Ok(bounded) = compile(&ranged) else {
-            return 0;
-        };
-        let expected = occupancy(&bounded.fenced(&Default::default()), &asked, &monitor);
-        let whole = compile(&source)
-            .expect("it compiles")
-            .fenced(&Default::default());
-        let ast = tree(&source);
-        let symbols = resolve(&ast).expect("it is well formed");
-        let found = occupancy_of_integers((&ast, &symbols), &whole, &asked, &monitor);
-        let mut settled = 0;
-        for ((queue, found), (same, expected)) in found.queues.iter().zip(&expected.queues) {
-            assert_eq!(queue, same);
-            if let (Length::Exactly(found), Length::Exactly(expected)) = (found, expected) {
-                assert_eq!(found, expected, "{queue:?} under {model}\n{text}");
-                settled += 1;
-            }
-        }
-        settled
-    });
-    let settled: usize = count.sum();
-    println!("{settled} queues");
-    assert!(settled > 60, "only {settled} queues");
-}
-
-/// Indices of a queue keep its buffers short, and no loop of the automaton tells.
-#[test]
-fn integers_bound_buffers() {
-    let lengths = |name: &str, model: Model, most: usize| {
-        let source = source(&format!("{INTEGERS}/{name}"));
-        let ast = tree(&source);
-        let symbols = resolve(&ast).expect("it is well formed");
-        let program = compile(&source)
-            .expect("it compiles")
-            .fenced(&Default::default());
-        let asked = OccupancyOptions {
-            semantics: VerifyOptions::refining(model).semantics,
-            most,
-            limits: Limits::default(),
-        };
-        let found = occupancy_of_integers((&ast, &symbols), &program, &asked, &Monitor::default());
-        let lengths = found.queues.into_iter().map(|(_, length)| length);
-        lengths.collect::<Vec<_>>()
-    };
-    let exactly = |all: &[usize]| all.iter().map(|n| Length::Exactly(*n)).collect::<Vec<_>>();
-    assert_eq!(lengths("ticket", Model::Tso, 4), exactly(&[1, 1]));
-    assert_eq!(lengths("pgsql", Model::Tso, 4), exactly(&[3, 3]));
-    let open = Length::Unknown {
-        at_least: 2,
-        at_most: None,
-    };
-    assert_eq!(lengths("ticket", Model::Pso, 2), [open.clone(), open]);
 }

@@ -52,7 +52,7 @@ pub use standstill::{Spin, Standstill};
 pub use successors::{Tag, Tagger};
 pub use trace::{Snapshot, Trace, TraceStep};
 pub use zones::{
-    Assigned, Examined, Fact, IntegerEnd, IntegerExploration, Integers, Matrix, Move, Node,
-    Replayed, Rounding, Suspect, Term, Thresholds, Zone,
+    Assigned, Examined, Fact, IntegerEnd, IntegerExploration, IntegerOptions, IntegerSearches,
+    Integers, Matrix, Move, Node, Replayed, Rounding, Suspect, Term, Thresholds, Zone,
 };
-pub use zones::{Datum, Frame, at_most_zero};
+pub use zones::{Datum, Filled, Frame, RoundStep, at_most_zero};

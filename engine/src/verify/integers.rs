@@ -14,8 +14,8 @@ use crate::limits::Monitor;
 use crate::memory::{Abstraction, AbstractionKind, Model, Semantics};
 use crate::program::Program;
 use crate::space::{
-    Examined, IntegerEnd, IntegerExploration, Integers, Replayed, Standstill, Statistics,
-    Thresholds,
+    Examined, IntegerEnd, IntegerExploration, IntegerOptions, Integers, Replayed, Standstill,
+    Statistics, Thresholds,
 };
 
 /// More thresholds than this are taken as a sign that there will always be more.
@@ -32,19 +32,21 @@ pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> 
     let mut thresholds = options.thresholds.clone();
     let mut k = options.semantics.abstraction.k().unwrap_or(1);
     let mut tried: Vec<Attempt> = Vec::new();
+    let semantics_with = |k| Semantics {
+        abstraction: Abstraction::Fd { k },
+        reset_dead: true,
+        ..options.semantics
+    };
+    let mut searches = integers.searches(semantics_with(k));
     loop {
-        let semantics = Semantics {
-            abstraction: Abstraction::Fd { k },
-            reset_dead: true,
-            ..options.semantics
+        let semantics = semantics_with(k);
+        let asked = IntegerOptions {
+            thresholds: &thresholds,
+            join: options.join,
+            threads: options.threads,
+            limits: &options.limits,
         };
-        let explored = integers.explore(
-            semantics,
-            &thresholds,
-            options.join,
-            &options.limits,
-            monitor,
-        );
+        let explored = searches.explore(&asked, monitor);
         let IntegerExploration {
             end,
             statistics,
@@ -62,7 +64,7 @@ pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> 
             tried: tried.clone(),
             thresholds: thresholds.clone(),
         };
-        let mut suspect = match end {
+        let suspect = match end {
             IntegerEnd::Exhausted => {
                 return conclude(Verdict::Correct, Evidence::AllStates, &thresholds, None);
             }
@@ -73,7 +75,7 @@ pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> 
             IntegerEnd::Violation(suspect) => suspect,
         };
         let violation = suspect.violation;
-        let examined = integers.examine(&mut suspect, &mut thresholds);
+        let examined = integers.examine(&mut searches, &suspect, &mut thresholds);
         let unreal = |why, spurious, thresholds: &Thresholds| {
             let evidence = Evidence::Counterexample(Counterexample {
                 violation,
@@ -111,6 +113,7 @@ pub fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> 
                 let states = statistics.states;
                 tried.push(Attempt { k, states });
                 k += 1;
+                searches = integers.searches(semantics_with(k));
             }
         }
     }

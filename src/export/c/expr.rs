@@ -1,6 +1,6 @@
 //! Expressions in C.
 
-use super::{Printer, declared, refuse};
+use super::{Printer, refuse};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Expr, ExprKind, ProcessRef};
 use crate::lang::resolve::evaluate;
@@ -36,8 +36,9 @@ pub fn text(expr: &Expr, straight: bool, leaf: &mut Leaf) -> Result<String, Diag
             let sign = match op {
                 UnaryOp::Not => "!",
                 UnaryOp::Negate => "-",
-                UnaryOp::Complement | UnaryOp::NegateInteger | UnaryOp::Convert(_) => {
-                    unreachable!("such operators were refused")
+                UnaryOp::Complement => "~",
+                UnaryOp::NegateInteger | UnaryOp::Convert(_) => {
+                    unreachable!("the text has no such operators")
                 }
             };
             format!("{sign}({})", text(operand, straight, leaf)?)
@@ -58,14 +59,15 @@ pub fn text(expr: &Expr, straight: bool, leaf: &mut Leaf) -> Result<String, Diag
                 BinaryOp::Mul => "*",
                 BinaryOp::Div => return Ok(format!("DIV({left}, {right})")),
                 BinaryOp::Rem => return Ok(format!("REM({left}, {right})")),
-                BinaryOp::BitAnd
-                | BinaryOp::BitOr
-                | BinaryOp::BitXor
-                | BinaryOp::Shl
-                | BinaryOp::Shr
-                | BinaryOp::AddIntegers
-                | BinaryOp::SubIntegers
-                | BinaryOp::Machine(..) => unreachable!("such operators were refused"),
+                BinaryOp::BitAnd => "&",
+                BinaryOp::BitOr => "|",
+                BinaryOp::BitXor => "^",
+                // A product, which is out of range where the shifted bits are.
+                BinaryOp::Shl => return Ok(format!("SHL({left}, {right})")),
+                BinaryOp::Shr => ">>",
+                BinaryOp::AddIntegers | BinaryOp::SubIntegers | BinaryOp::Machine(..) => {
+                    unreachable!("the text has no such operators")
+                }
             };
             format!("({left} {sign} {right})")
         }
@@ -97,8 +99,12 @@ pub fn text(expr: &Expr, straight: bool, leaf: &mut Leaf) -> Result<String, Diag
 
 /// Its value may be none.
 fn may_fault(expr: &Expr) -> bool {
-    let divides = |op: &BinaryOp| matches!(op, BinaryOp::Div | BinaryOp::Rem | BinaryOp::Mul);
-    let own = matches!(&expr.kind, ExprKind::Binary { op, .. } if divides(op));
+    let faults = |op: &BinaryOp| {
+        use BinaryOp::{Div, Mul, Rem, Shl, Shr};
+        matches!(op, Div | Rem | Mul | Shl | Shr)
+    };
+    let own = matches!(&expr.kind, ExprKind::Binary { op, .. } if faults(op))
+        || matches!(expr.kind, ExprKind::Cell { .. });
     own || parts(expr).into_iter().any(may_fault)
 }
 
@@ -160,7 +166,7 @@ impl Printer<'_> {
                 let found = self.instances(process, |at, number| {
                     let own = self.observed[at].iter().find(|(own, _)| *own == local.text);
                     let (_, variable) = own?;
-                    Some(declared(format!("{variable}[{number}]"), loads))
+                    Some(self.declared(format!("{variable}[{number}]"), loads))
                 });
                 Ok(sum(&found))
             }

@@ -46,9 +46,17 @@ pub struct COptions {
 
 /// The program in C, or what in it cannot be said.
 pub fn print(ast: &Ast, symbols: &Symbols, options: &COptions) -> Result<String, Vec<Diagnostic>> {
-    let ast = &desugared(ast, symbols);
+    let mut ast = desugared(ast, symbols);
+    for item in &mut ast.items {
+        if let Item::Property(property) = item
+            && let Predicate::Expr(predicate) = &mut property.predicate
+        {
+            *predicate = symbols.unquantified(predicate);
+        }
+    }
+    let ast = &ast;
     let symbols = &resolve(ast)?;
-    plain::check(ast, symbols)?;
+    plain::check(ast)?;
     let printer = Printer::new(ast, symbols, options);
     let mut errors = Vec::new();
     let text = printer.text(ast, &mut errors);
@@ -65,6 +73,8 @@ fn refuse(span: Span, reason: &str, help: &str) -> Diagnostic {
 }
 
 struct Printer<'a> {
+    /// There are integers without bound.
+    wide: bool,
     symbols: &'a Symbols,
     options: &'a COptions,
     /// The names in C of constants, shared variables and processes.
@@ -121,7 +131,15 @@ impl<'a> Printer<'a> {
             labels.push(at.into_iter().map(|l| variable("_at_", l)).collect());
             observed.push(seen.into_iter().map(|l| variable("_", l)).collect());
         }
+        let locals = symbols
+            .templates
+            .iter()
+            .flat_map(|template| &template.instances);
+        let mut locals = locals.flat_map(|instance| &instance.locals);
+        let mut shared = symbols.shared.iter();
         Printer {
+            wide: shared.any(|shared| shared.domain.is_unbounded())
+                || locals.any(|local| local.domain.is_unbounded()),
             symbols,
             options,
             globals,
@@ -136,7 +154,7 @@ impl<'a> Printer<'a> {
         let mut out = format!(
             "{}\n{}",
             self.options.head,
-            text::head(self.options.sequential)
+            text::head(self.options.sequential, self.wide)
         );
         out.push_str(&self.declarations(ast));
         for (at, template) in self.symbols.templates.iter().enumerate() {
@@ -159,12 +177,8 @@ impl<'a> Printer<'a> {
                 let _ = writeln!(out, "enum {{ {} = {value} }};", self.globals[&name.text]);
             }
         }
-        let ty = if self.options.sequential {
-            "int"
-        } else {
-            "atomic_int"
-        };
         for variable in &self.symbols.shared {
+            let ty = self.shared_type(variable.domain);
             let name = &self.globals[&variable.name];
             let _ = match variable.len {
                 None => writeln!(
@@ -182,6 +196,7 @@ impl<'a> Printer<'a> {
         }
         for (at, template) in self.symbols.templates.iter().enumerate() {
             let count = template.instances.len();
+            let ty = self.shared_type(Domain::BOOL);
             for (_, variable) in self.labels[at].iter() {
                 let _ = writeln!(out, "static {ty} {variable}[{count}];");
             }
@@ -193,10 +208,33 @@ impl<'a> Printer<'a> {
                     initial.unwrap_or(0).to_string()
                 });
                 let initial = initial.collect::<Vec<_>>().join(", ");
-                let _ = writeln!(out, "static int {variable}[{count}] = {{{initial}}};");
+                let ty = self.working_type();
+                let _ = writeln!(out, "static {ty} {variable}[{count}] = {{{initial}}};");
             }
         }
         out
+    }
+
+    /// The type of a shared variable.
+    fn shared_type(&self, domain: Domain) -> &'static str {
+        match (self.options.sequential, domain.is_unbounded()) {
+            (true, false) => "int",
+            (true, true) => "long long",
+            (false, false) => "atomic_int",
+            (false, true) => "atomic_llong",
+        }
+    }
+
+    /// The type of what any value fits.
+    fn working_type(&self) -> &'static str {
+        if self.wide { "long long" } else { "int" }
+    }
+
+    /// A variable with the value of an expression, by a further line.
+    fn declared(&self, value: String, lines: &mut Vec<String>) -> String {
+        let name = format!("seen_{}", lines.len());
+        lines.push(format!("{} {name} = {value};", self.working_type()));
+        name
     }
 
     /// The function of a process, and one for each thread that runs it.
@@ -294,7 +332,7 @@ impl<'a> Printer<'a> {
 
     /// A variable with the value of a place.
     fn loaded(&self, place: &str, loads: &mut Vec<String>) -> String {
-        declared(self.read(place), loads)
+        self.declared(self.read(place), loads)
     }
 
     /// The value of a place.
@@ -327,7 +365,8 @@ impl<'a> Printer<'a> {
 
     /// `main`: chooses initial values, runs all threads, and looks once more at the end.
     fn main(&self, monitored: bool, errors: &mut Vec<Diagnostic>) -> String {
-        let mut out = "\nint main(void)\n{\n    int chosen = 0;\n    (void)chosen;\n".to_string();
+        let ty = self.working_type();
+        let mut out = format!("\nint main(void)\n{{\n    {ty} chosen = 0;\n    (void)chosen;\n");
         let any = |variable: &&SharedVariable| variable.initial.contains(&Initial::Any);
         for variable in self.symbols.shared.iter().filter(any) {
             let name = &self.globals[&variable.name];
@@ -337,11 +376,8 @@ impl<'a> Printer<'a> {
                     Some(_) => format!("{name}[{at}]"),
                 };
                 if *initial == Initial::Any {
-                    let Domain { low, high } = variable.domain;
-                    let _ = writeln!(
-                        out,
-                        "    CHOOSE(chosen, {low}, {high});\n    {place} = chosen;"
-                    );
+                    let choose = choose("chosen", variable.domain);
+                    let _ = writeln!(out, "    {choose}\n    {place} = chosen;");
                 }
             }
         }
@@ -353,11 +389,8 @@ impl<'a> Printer<'a> {
                     let known = template.instances[number].locals.iter();
                     let known = known.filter(|known| known.name == *local);
                     for known in known.filter(|known| known.initial == Initial::Any) {
-                        let Domain { low, high } = known.domain;
-                        let _ = writeln!(
-                            out,
-                            "    CHOOSE(chosen, {low}, {high});\n    {variable}[{number}] = chosen;"
-                        );
+                        let choose = choose("chosen", known.domain);
+                        let _ = writeln!(out, "    {choose}\n    {variable}[{number}] = chosen;");
                     }
                 }
                 threads.push((thread(&self.globals[&template.name], number), servant));
@@ -410,13 +443,6 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// A variable with a value, by a further line.
-fn declared(value: String, lines: &mut Vec<String>) -> String {
-    let name = format!("seen_{}", lines.len());
-    lines.push(format!("int {name} = {value};"));
-    name
-}
-
 /// The function of a thread.
 fn thread(process: &str, number: usize) -> String {
     format!("thread_{process}_{number}")
@@ -426,7 +452,17 @@ fn thread(process: &str, number: usize) -> String {
 fn first(initial: Initial, domain: Domain) -> Value {
     match initial {
         Initial::Value(value) => value,
+        Initial::Any if domain.is_unbounded() => 0,
         Initial::Any => domain.low,
+    }
+}
+
+/// Chooses any value of a range.
+fn choose(name: &str, domain: Domain) -> String {
+    let Domain { low, high } = domain;
+    match domain.is_unbounded() {
+        true => format!("CHOOSE_ANY({name});"),
+        false => format!("CHOOSE({name}, {low}, {high});"),
     }
 }
 

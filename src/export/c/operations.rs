@@ -1,7 +1,7 @@
 //! Statements without statements inside, in C.
 
-use super::refuse;
 use super::statements::{Code, Done};
+use super::{choose, refuse};
 use crate::lang::ast::{Stmt, StmtKind};
 use crate::program::{Domain, FenceKind};
 use crate::source::Span;
@@ -77,13 +77,26 @@ impl Code<'_, '_> {
             }
             StmtKind::Havoc { target, range } => {
                 let own = self.domain(&target.text).unwrap_or(Domain::INT);
-                let (low, high) = match range {
-                    None => (own.low.to_string(), own.high.to_string()),
-                    Some(range) => (self.expr(&range.low)?, self.expr(&range.high)?),
+                let line = match range {
+                    None => choose("choice", own),
+                    Some(range) => {
+                        let (low, high) = (self.expr(&range.low)?, self.expr(&range.high)?);
+                        format!("CHOOSE(choice, {low}, {high});")
+                    }
                 };
-                self.line(&format!("CHOOSE(choice, {low}, {high});"));
+                self.line(&line);
                 let whole = range.as_ref().map_or(own, |_| Domain::INT);
                 self.give(&target.text, "choice", whole);
+            }
+            StmtKind::AssignCell {
+                target,
+                index,
+                value,
+            } => {
+                let index = self.expr(index)?;
+                let value = self.value(value, self.cells(&target.text))?;
+                let name = self.locals[&target.text].clone();
+                self.line(&format!("{name}[{index}] = {value};"));
             }
             StmtKind::Skip => {}
             StmtKind::Goto(label) => {
@@ -157,13 +170,22 @@ impl Code<'_, '_> {
                 self.line(&format!("old = {expected};"));
                 self.line(&format!("temporary = atomic_compare_exchange_strong_explicit(&{place}, &old, choice, {relaxed}, {relaxed});"));
             }
-            if domain != Domain::INT {
+            if domain != Domain::INT && !domain.is_unbounded() {
                 self.line(&format!(
                     "assert(!temporary || ({low} <= choice && choice <= {high}));"
                 ));
             }
-            self.line("old = temporary;");
-            self.give(&target.text, "old", Domain::BOOL);
+            if let StmtKind::Cas {
+                old: Some(kept), ..
+            } = &statement.kind
+            {
+                self.line("choice = temporary;");
+                self.give(&kept.text, "old", domain);
+                self.give(&target.text, "choice", Domain::BOOL);
+            } else {
+                self.line("old = temporary;");
+                self.give(&target.text, "old", Domain::BOOL);
+            }
         } else {
             let add = matches!(statement.kind, StmtKind::Add { .. });
             if direct {
@@ -177,7 +199,7 @@ impl Code<'_, '_> {
                 "temporary = {};",
                 if add { "old + choice" } else { "choice" }
             ));
-            if domain != Domain::INT {
+            if domain != Domain::INT && !domain.is_unbounded() {
                 self.within("temporary", domain);
             }
             if direct {

@@ -1,13 +1,13 @@
 //! The statements of a process in C.
 
 use super::expr::{self, fits};
-use super::{Printer, refuse};
+use super::{Printer, choose, first, refuse};
 use crate::diagnostic::Diagnostic;
 use crate::import::names::Names;
 use crate::lang::ast::{Block, Condition, Expr, ExprKind, Member, Place, Process, Stmt, StmtKind};
-use crate::lang::resolve::{LocalVariable, Template};
+use crate::lang::resolve::{HIDDEN, LocalVariable, Template};
 use crate::program::{Domain, Initial};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// The body of a function that is being written.
@@ -36,8 +36,9 @@ impl<'p, 'a> Code<'p, 'a> {
     pub fn new(printer: &'p Printer<'a>, at: usize, template: &'p Template) -> Code<'p, 'a> {
         let mut names: Names = printer.names.clone();
         let mut locals = HashMap::new();
-        let own = template.instances[0].locals.iter().map(|local| &local.name);
-        for name in template.parameter.iter().chain(own) {
+        let own = named(template).map(|(_, local)| &local.name);
+        let arrays = template.arrays.keys().collect::<BTreeSet<_>>();
+        for name in template.parameter.iter().chain(own).chain(arrays) {
             locals.insert(name.clone(), names.fresh(name));
         }
         let labels = template.labels.iter();
@@ -80,10 +81,12 @@ impl<'p, 'a> Code<'p, 'a> {
             let line = format!("(void){};", self.locals[parameter]);
             self.line(&line);
         }
-        self.line("int temporary = 0, old = 0, choice = 0;");
+        let working = self.printer.working_type();
+        self.line(&format!("{working} temporary = 0, old = 0, choice = 0;"));
         self.line("(void)temporary, (void)old, (void)choice;");
-        let instances = &self.template.instances;
-        for (at, local) in instances[0].locals.iter().enumerate() {
+        self.declare_arrays()?;
+        for (at, local) in named(self.template) {
+            let instances = &self.template.instances;
             let same = |other: &LocalVariable| {
                 other.domain == local.domain && other.initial == local.initial
             };
@@ -95,16 +98,55 @@ impl<'p, 'a> Code<'p, 'a> {
                 ));
             }
             let name = self.locals[&local.name].clone();
+            let ty = local_type(local.domain);
             match (local.initial, self.observed(&local.name)) {
-                (Initial::Value(value), _) => self.line(&format!("int {name} = {value};")),
+                (Initial::Value(value), _) => self.line(&format!("{ty} {name} = {value};")),
                 // Chosen by `main`.
                 (Initial::Any, Some(variable)) => {
-                    self.line(&format!("int {name} = {variable};"));
+                    self.line(&format!("{ty} {name} = {variable};"));
                 }
                 (Initial::Any, None) => {
-                    let Domain { low, high } = local.domain;
-                    self.line(&format!("int {name} = {low};"));
-                    self.line(&format!("CHOOSE({name}, {low}, {high});"));
+                    let start = first(local.initial, local.domain);
+                    self.line(&format!("{ty} {name} = {start};"));
+                    self.line(&choose(&name, local.domain));
+                }
+            }
+            self.line(&format!("(void){name};"));
+        }
+        Ok(())
+    }
+
+    fn declare_arrays(&mut self) -> Done {
+        let arrays = self.template.arrays.iter();
+        let mut arrays: Vec<(&String, (usize, u32))> =
+            arrays.map(|(name, at)| (name, *at)).collect();
+        arrays.sort_by_key(|(_, (first, _))| *first);
+        for (name, (start, len)) in arrays {
+            let cells = start..start + len as usize;
+            let instances = &self.template.instances;
+            let cell = &instances[0].locals[start];
+            let (span, domain) = (cell.span, cell.domain);
+            let alike = |at: usize| {
+                let known = &instances[0].locals[at];
+                let mut others = instances.iter().map(|instance| &instance.locals[at]);
+                others.all(|other| other.domain == known.domain && other.initial == known.initial)
+            };
+            if !cells.clone().all(alike) || self.observed(name).is_some() {
+                return Err(refuse(
+                    span,
+                    "an array whose cells properties name, or that depends on the parameter",
+                    "use a local for each cell",
+                ));
+            }
+            let initial: Vec<Initial> = cells.map(|at| instances[0].locals[at].initial).collect();
+            let values = initial.iter().map(|cell| first(*cell, domain).to_string());
+            let values = values.collect::<Vec<_>>().join(", ");
+            let (ty, name) = (local_type(domain), self.locals[name].clone());
+            self.line(&format!("{ty} {name}[{len}] = {{{values}}};"));
+            for (at, initial) in initial.iter().enumerate() {
+                if *initial == Initial::Any {
+                    self.line(&choose("choice", domain));
+                    self.line(&format!("{name}[{at}] = choice;"));
                 }
             }
             self.line(&format!("(void){name};"));
@@ -323,6 +365,10 @@ impl<'p, 'a> Code<'p, 'a> {
                 Some(local) => local.clone(),
                 None => self.printer.globals[name].clone(),
             }),
+            ExprKind::Cell { name, index } => {
+                let index = self.expr(index)?;
+                Ok(format!("{}[{index}]", self.locals[&name.text]))
+            }
             _ => unreachable!("only properties have other leaves"),
         })
     }
@@ -331,6 +377,12 @@ impl<'p, 'a> Code<'p, 'a> {
         let locals = &self.template.instances[0].locals;
         let local = locals.iter().find(|local| local.name == name);
         local.map(|local| local.domain)
+    }
+
+    /// The range of the cells of an array of the process.
+    pub(super) fn cells(&self, array: &str) -> Domain {
+        let (first, _) = self.template.arrays[array];
+        self.template.instances[0].locals[first].domain
     }
 
     /// A place, as it is written, and the range of its values.
@@ -348,7 +400,8 @@ impl<'p, 'a> Code<'p, 'a> {
     /// An expression as a value of a range: checked in a variable unless it certainly is one.
     pub(super) fn value(&mut self, value: &Expr, domain: Domain) -> Result<String, Diagnostic> {
         let text = self.expr(value)?;
-        if domain == Domain::INT || fits(value, domain, &|name| self.domain(name)) {
+        let any = domain == Domain::INT || domain.is_unbounded();
+        if any || fits(value, domain, &|name| self.domain(name)) {
             return Ok(text);
         }
         self.line(&format!("temporary = {text};"));
@@ -378,5 +431,26 @@ impl<'p, 'a> Code<'p, 'a> {
         if let Some(variable) = self.observed(target) {
             self.line(&format!("{variable} = {name};"));
         }
+    }
+}
+
+/// The locals that are no cells and have names, with their numbers.
+fn named(template: &Template) -> impl Iterator<Item = (usize, &LocalVariable)> {
+    let arrays = template.arrays.values().copied();
+    let arrays: Vec<(usize, u32)> = arrays.collect();
+    let is_cell = move |at: usize| {
+        let mut arrays = arrays.iter();
+        arrays.any(|(first, len)| (*first..first + *len as usize).contains(&at))
+    };
+    let locals = template.instances[0].locals.iter().enumerate();
+    locals.filter(move |(at, local)| !is_cell(*at) && !local.name.starts_with(HIDDEN))
+}
+
+/// The type of a local.
+fn local_type(domain: Domain) -> &'static str {
+    if domain.is_unbounded() {
+        "long long"
+    } else {
+        "int"
     }
 }

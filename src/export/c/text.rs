@@ -58,18 +58,21 @@ pub const RESERVED: &[&str] = &[
     "AGAIN",
     "ASSUME",
     "CHOOSE",
+    "CHOOSE_ANY",
     "DIV",
     "EOF",
     "FINAL",
     "FINISH",
     "MAGNITUDE",
     "REM",
+    "SHL",
     "WAIT_FOR",
     "blocked",
     "check",
     "choice",
     "chosen",
     "finished",
+    "found",
     "monitor",
     "number",
     "old",
@@ -81,13 +84,32 @@ pub const RESERVED: &[&str] = &[
 ];
 
 /// Everything before the variables.
-pub fn head(sequential: bool) -> String {
+pub fn head(sequential: bool, wide: bool) -> String {
     let atomics = match sequential {
         true => "",
         false => "#include <stdatomic.h>\n",
     };
-    format!("#include <assert.h>\n#include <pthread.h>\n{atomics}#include <stdlib.h>\n{HEAD}\n")
+    let head = match wide {
+        true => HEAD
+            .replace("nondet_int", "nondet_longlong")
+            .replace("\nint __V", "\nlong long __V"),
+        false => HEAD.to_string(),
+    };
+    let head = match wide {
+        true => format!("{head}{WIDE}").replace("x = (int)(", "x = ("),
+        false => head,
+    };
+    format!("#include <assert.h>\n#include <pthread.h>\n{atomics}#include <stdlib.h>\n{head}\n")
 }
+
+const WIDE: &str = r"
+/* Integers without bound have 64 bits here: what overflows them is not meant. */
+#if defined __FENCESMITH__ || defined __CPROVER || defined VERIFIER
+#define CHOOSE_ANY(x) x = __VERIFIER_nondet_longlong()
+#else
+#define CHOOSE_ANY(x) x = rand() - RAND_MAX / 2
+#endif
+";
 
 const HEAD: &str = r"
 #if defined __FENCESMITH__ || defined __CPROVER || defined VERIFIER
@@ -129,4 +151,5 @@ static _Thread_local int tried;
 #define MAGNITUDE(b) (((b) < 0) * -(long long)(b) + ((b) >= 0) * (long long)(b))
 #define REM(a, b) ((int)(((long long)(a) % (b) + MAGNITUDE(b)) % MAGNITUDE(b)))
 #define DIV(a, b) ((int)(((long long)(a) - REM(a, b)) / (b)))
+#define SHL(a, b) ((a) * (1 << (b) / 2) * (1 << ((b) - (b) / 2)) + 0 * (1 << (b)))
 ";

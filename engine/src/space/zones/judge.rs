@@ -2,7 +2,6 @@
 
 use super::matrix::Fact;
 use super::rules::{Home, Rules, at_most_zero};
-use super::search::Frozen;
 use super::zone::Term;
 use crate::memory::step::Config;
 use crate::program::{
@@ -28,13 +27,18 @@ impl<'a> Judge<'a> {
     }
 
     /// Every process has stopped and every buffer is empty.
-    pub fn all_done(&self, state: &Frozen) -> bool {
-        self.with_view(state, |view| view.all_done())
+    pub fn all_done(&self, configs: &[&Config], memory: &[Value]) -> bool {
+        self.with_view(configs, memory, |view| view.all_done())
     }
 
     /// What is wrong with a state if all of some facts hold.
-    pub fn wrong(&self, rules: &mut Rules, state: &Frozen) -> Vec<(Violation, Vec<Fact>)> {
-        self.with_view(state, |view| {
+    pub fn wrong(
+        &self,
+        rules: &mut Rules,
+        configs: &[&Config],
+        memory: &[Value],
+    ) -> Vec<(Violation, Vec<Fact>)> {
+        self.with_view(configs, memory, |view| {
             if let Some(failure) = property::failure(view) {
                 return vec![(failure, Vec::new())];
             }
@@ -44,12 +48,16 @@ impl<'a> Judge<'a> {
         })
     }
 
-    fn with_view<T>(&self, state: &Frozen, look: impl FnOnce(&View) -> T) -> T {
-        let configs: Vec<&Config> = state.configs.iter().map(|config| &**config).collect();
+    fn with_view<T>(
+        &self,
+        configs: &[&Config],
+        memory: &[Value],
+        look: impl FnOnce(&View) -> T,
+    ) -> T {
         look(&View {
             program: self.program,
-            configs: &configs,
-            memory: &|place| state.memory[place.index()],
+            configs,
+            memory: &|place| memory[place.index()],
         })
     }
 }

@@ -21,17 +21,23 @@
 //! execution on exact buffers ([`replay`]), whose numbers are then chosen and which is run on the
 //! program itself, or k is too small.
 
+mod endless;
+mod expand;
 mod frame;
+mod graph;
 mod judge;
+mod known;
 mod matrix;
 mod refute;
 mod replay;
 mod rules;
 mod search;
 mod start;
+mod states;
 mod way;
 mod zone;
 
+pub use endless::{Filled, RoundStep};
 pub use frame::{Datum, Frame};
 pub use matrix::{Fact, Matrix, Node};
 pub use replay::Replayed;
@@ -44,9 +50,10 @@ use crate::memory::step::{Config, Effect, Step};
 use crate::program::{EdgeId, Program};
 use crate::property::Violation;
 use crate::space::{Coverage, Snapshot, Statistics, Trace, TraceStep};
+use graph::{Frozen, Graph};
 use refute::Gone;
 use rules::Rules;
-use search::{Explorer, Found, Frozen, Options, Way};
+use search::{Explorer, Found, Options, Way};
 use std::sync::Arc;
 
 /// A program with integers, ready to be searched.
@@ -56,25 +63,40 @@ pub struct Integers<'a> {
 }
 
 /// What a search found.
-pub struct IntegerExploration<'f> {
-    pub end: IntegerEnd<'f>,
+pub struct IntegerExploration {
+    pub end: IntegerEnd,
     pub statistics: Statistics,
     pub coverage: Coverage,
 }
 
 /// How a search ended.
-pub enum IntegerEnd<'f> {
+pub enum IntegerEnd {
     /// Everything was visited, and nothing is wrong.
     Exhausted,
-    Violation(Box<Suspect<'f>>),
+    Violation(Box<Suspect>),
     Limit(StopReason),
 }
 
 /// A way to something wrong; it may be none of the program.
-pub struct Suspect<'f> {
+pub struct Suspect {
     pub violation: Violation,
     way: Way,
-    rules: Rules<'f>,
+}
+
+/// Searches with the same buffers and different thresholds. What does not depend on thresholds is
+/// found once.
+pub struct IntegerSearches<'f> {
+    graph: Graph<'f>,
+}
+
+/// What a search is asked.
+pub struct IntegerOptions<'o> {
+    pub thresholds: &'o Thresholds,
+    /// Keep all integers of one state of the frame in one zone.
+    pub join: bool,
+    /// At least 1.
+    pub threads: usize,
+    pub limits: &'o Limits,
 }
 
 /// What follows if a way is gone without rounding.
@@ -94,44 +116,22 @@ impl<'a> Integers<'a> {
         Integers { program, frame }
     }
 
-    /// Searches with these thresholds; with `join`, all integers of one state of the frame are
-    /// kept in one zone.
-    pub fn explore(
-        &self,
-        semantics: Semantics,
-        thresholds: &Thresholds,
-        join: bool,
-        limits: &Limits,
-        monitor: &Monitor,
-    ) -> IntegerExploration<'_> {
+    /// Gets ready for searches under some semantics.
+    pub fn searches(&self, semantics: Semantics) -> IntegerSearches<'_> {
         let rules = Rules::new(&self.frame, semantics);
-        let options = Options {
-            thresholds,
-            join,
-            limits,
-            monitor,
-        };
-        let mut explorer = Explorer::new(self.program, rules, options);
-        let found = explorer.explore();
-        let (statistics, coverage) = (explorer.statistics(), explorer.coverage());
-        IntegerExploration {
-            end: match found {
-                Found::Exhausted => IntegerEnd::Exhausted,
-                Found::Limit(reason) => IntegerEnd::Limit(reason),
-                Found::Violation(violation, way) => IntegerEnd::Violation(Box::new(Suspect {
-                    violation,
-                    way,
-                    rules: explorer.into_rules(),
-                })),
-            },
-            statistics,
-            coverage,
+        IntegerSearches {
+            graph: Graph::new(self.program, rules),
         }
     }
 
     /// Goes a way without rounding. What rules it out is added to the thresholds.
-    pub fn examine(&self, suspect: &mut Suspect, thresholds: &mut Thresholds) -> Examined {
-        let start = start::start(&mut suspect.rules, self.program, Rounding::Exact);
+    pub fn examine(
+        &self,
+        searches: &mut IntegerSearches,
+        suspect: &Suspect,
+        thresholds: &mut Thresholds,
+    ) -> Examined {
+        let start = start::start(&mut searches.graph.rules, self.program, Rounding::Exact);
         match refute::go(&suspect.way, start, self.frame.octagon) {
             Gone::ToItsEnd => Examined::Possible,
             Gone::RuledOutBy(facts) => match refute::learn(thresholds, &facts) {
@@ -172,6 +172,35 @@ impl<'a> Integers<'a> {
         Trace {
             initial: snapshot(&suspect.way.initial),
             steps,
+        }
+    }
+}
+
+impl IntegerSearches<'_> {
+    /// Searches with some thresholds.
+    pub fn explore(&mut self, options: &IntegerOptions, monitor: &Monitor) -> IntegerExploration {
+        let mut explorer = Explorer::new(
+            &mut self.graph,
+            Options {
+                thresholds: options.thresholds,
+                join: options.join,
+                threads: options.threads,
+                limits: options.limits,
+                monitor,
+            },
+        );
+        let found = explorer.explore();
+        let (statistics, coverage) = (explorer.statistics(), explorer.coverage());
+        IntegerExploration {
+            end: match found {
+                Found::Exhausted => IntegerEnd::Exhausted,
+                Found::Limit(reason) => IntegerEnd::Limit(reason),
+                Found::Violation(violation, way) => {
+                    IntegerEnd::Violation(Box::new(Suspect { violation, way }))
+                }
+            },
+            statistics,
+            coverage,
         }
     }
 }

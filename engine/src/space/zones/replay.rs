@@ -7,10 +7,11 @@
 //! Numbers that satisfy them are chosen, and the program itself is run with these.
 
 use super::frame::Frame;
+use super::graph::Frozen;
 use super::judge::Judge;
 use super::matrix::{Fact, Matrix, Node};
 use super::rules::{Home, Rules};
-use super::search::{Frozen, Way, WayStep};
+use super::search::{Way, WayStep};
 use super::start::{initial_integers, start};
 use super::zone::{Assigned, Move, Rounding, Term, Zone};
 use crate::limits::{Limits, Monitor, StopReason, Watch};
@@ -103,7 +104,8 @@ fn follow(
             return Err(StopReason::MaxStates);
         }
         if taken == own.len() {
-            for (_, constraints) in judge.wrong(rules, &state) {
+            let configs: Vec<&Config> = state.configs.iter().map(|config| &**config).collect();
+            for (_, constraints) in judge.wrong(rules, &configs, &state.memory) {
                 let wrong = Move {
                     constraints,
                     ..Move::default()

@@ -91,7 +91,7 @@ impl<'a> Rules<'a> {
     }
 
     /// The buffers with the number of each integer as its value.
-    fn marked(&mut self, process: ProcessId, buffers: &Buffers) -> Buffers {
+    pub fn marked(&mut self, process: ProcessId, buffers: &Buffers) -> Buffers {
         buffers.with_values(
             &mut |spot, entry| match self.is_integer_place(entry.place) {
                 true => self

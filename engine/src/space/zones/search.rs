@@ -1,26 +1,34 @@
 //! The search: states of the frame, each with a zone.
 //!
 //! A state is covered by one with the same frame and a larger zone: whatever goes wrong behind
-//! it goes wrong behind the other. Only states that nothing covers are expanded. Numbers of
-//! zones and moves depend on the order of discovery; nothing is sorted or chosen by them.
+//! it goes wrong behind the other. Only states that nothing covers are expanded.
+//!
+//! States are expanded in batches ([`expand`](super::expand)): threads look up where the steps of
+//! a batch lead, with nothing but what was known before it, and what is not covered already is
+//! then taken note of in the order of states and steps. So the answer is the same for any number
+//! of threads.
 
-use super::judge::Judge;
-use super::matrix::{Fact, Matrix};
-use super::rules::Rules;
+use super::expand::{After, Arrival, CHUNK, Chunk, Expansion};
+use super::graph::{Frozen, Graph, NONE};
+use super::known::Zones;
+use super::matrix::Fact;
 use super::start::start;
+use super::states::{State, States};
 use super::zone::{Move, Rounding, Thresholds, Zone};
-use crate::limits::{Limits, Monitor, StopReason, Watch};
-use crate::memory::step::{At, Config, Effect};
-use crate::program::{EdgeId, PlaceId, ProcessId, Program, Value};
+use crate::limits::{Limits, Monitor, StopReason};
+use crate::memory::step::{At, Effect};
+use crate::program::{EdgeId, ProcessId};
 use crate::property::Violation;
 use crate::space::{Coverage, Statistics};
-use ahash::{AHashMap, AHashSet, RandomState};
-use indexmap::{IndexMap, IndexSet};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Things that have numbers, in the order in which they were met.
-type Interned<T> = IndexSet<T, RandomState>;
+/// The most states of a batch.
+const BATCH: usize = 4096;
+
+/// Fewer states than this are not worth a second thread.
+const PARALLEL: usize = 1024;
 
 /// What a search found.
 pub enum Found {
@@ -38,13 +46,6 @@ pub struct Way {
     pub end: Vec<Fact>,
 }
 
-/// A state of the frame.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Frozen {
-    pub memory: Vec<Value>,
-    pub configs: Vec<Arc<Config>>,
-}
-
 #[derive(Clone)]
 pub struct WayStep {
     pub process: ProcessId,
@@ -59,89 +60,38 @@ pub struct Options<'a> {
     pub thresholds: &'a Thresholds,
     /// One zone for each state of the frame.
     pub join: bool,
+    pub threads: usize,
     pub limits: &'a Limits,
     pub monitor: &'a Monitor,
 }
 
 /// A search under way.
-pub struct Explorer<'a, 'o> {
-    rules: Rules<'a>,
-    judge: Judge<'a>,
+pub struct Explorer<'g, 'a, 'o> {
+    graph: &'g mut Graph<'a>,
     options: Options<'o>,
-    zones: Interned<Zone>,
-    /// By zone: its mask.
-    masks: Vec<u128>,
-    /// A zone and its closed matrix: the moves of one state begin with the same.
-    closed: Option<(usize, Matrix)>,
-    moves: Interned<Arc<Move>>,
-    /// The zone after a move; none if that is empty.
-    posts: AHashMap<(usize, usize), Option<usize>>,
-    /// Per process.
-    configs: Vec<Interned<Arc<Config>>>,
-    memories: Interned<Vec<Value>>,
-    /// By the numbers of the memory and of the configurations.
-    frames: IndexMap<Box<[u32]>, FrameState, RandomState>,
-    transitions: AHashMap<(usize, u32, u32), Arc<[Transition]>>,
-    states: Vec<State>,
-    queue: VecDeque<usize>,
+    zones: Zones,
+    states: States,
+    queue: VecDeque<u32>,
     taken: u64,
-    bytes: u64,
-    /// The positions that a process was at.
-    visited: AHashSet<(ProcessId, crate::program::Loc)>,
+    /// The configurations that a process had.
+    visited: Vec<Vec<bool>>,
     reached_final: bool,
+    pool: Option<ThreadPool>,
 }
 
-/// A state of the frame and its zones.
-struct FrameState {
-    /// What may be wrong with it, and which facts about integers make it so.
-    wrong: Vec<(Violation, usize)>,
-    /// The states that nothing covers.
-    states: Vec<usize>,
-}
-
-struct State {
-    frame: usize,
-    zone: usize,
-    parent: Option<(usize, ProcessId, usize)>,
-    covered: bool,
-}
-
-/// A step of one process, given memory.
-struct Transition {
-    effect: Effect,
-    path: Arc<[EdgeId]>,
-    next: u32,
-    writes: Vec<(PlaceId, Value)>,
-    data: usize,
-}
-
-impl<'a, 'o> Explorer<'a, 'o> {
-    pub fn new(program: &'a Program, rules: Rules<'a>, options: Options<'o>) -> Explorer<'a, 'o> {
+impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
+    pub fn new(graph: &'g mut Graph<'a>, options: Options<'o>) -> Explorer<'g, 'a, 'o> {
         Explorer {
-            judge: Judge::new(program),
-            configs: vec![Interned::default(); program.processes.len()],
-            rules,
+            visited: vec![Vec::new(); graph.configs.len()],
+            zones: Zones::new(options.thresholds),
+            graph,
             options,
-            zones: Interned::default(),
-            masks: Vec::new(),
-            closed: None,
-            moves: Interned::default(),
-            posts: AHashMap::new(),
-            memories: Interned::default(),
-            frames: IndexMap::default(),
-            transitions: AHashMap::new(),
-            states: Vec::new(),
+            states: States::default(),
             queue: VecDeque::new(),
             taken: 0,
-            bytes: 0,
-            visited: AHashSet::new(),
             reached_final: false,
+            pool: None,
         }
-    }
-
-    /// The rules, whose homes the moves of a way refer to.
-    pub fn into_rules(self) -> Rules<'a> {
-        self.rules
     }
 
     pub fn explore(&mut self) -> Found {
@@ -153,21 +103,37 @@ impl<'a, 'o> Explorer<'a, 'o> {
     }
 
     pub fn statistics(&self) -> Statistics {
+        let visited = self.visited.iter().flatten();
         Statistics {
-            states: self.states.len() as u64,
+            states: self.states.len(),
             transitions: self.taken,
             depth: None,
-            configurations: self.configs.iter().map(IndexSet::len).sum(),
-            table_bytes: self.bytes,
-            bytes: self.bytes,
+            configurations: visited.filter(|visited| **visited).count(),
+            table_bytes: self.bytes(),
+            bytes: self.bytes(),
         }
     }
 
+    /// What the search holds.
+    fn bytes(&self) -> u64 {
+        self.graph.bytes + self.zones.bytes + self.states.bytes()
+    }
+
     pub fn coverage(&self) -> Coverage {
-        let properties = &self.rules.frame.program.properties;
+        let properties = &self.graph.rules.frame.program.properties;
+        let mut positions = Vec::new();
+        for (process, (configs, visited)) in
+            self.graph.configs.iter().zip(&self.visited).enumerate()
+        {
+            for (config, _) in configs.iter().zip(visited).filter(|(_, visited)| **visited) {
+                if let At::Loc(at) = config.at {
+                    positions.push((ProcessId(process as u32), at));
+                }
+            }
+        }
         let unreached = properties.iter().map(|property| {
             let labels = property.labels.iter();
-            let reached = |at: &[_]| at.iter().any(|position| self.visited.contains(position));
+            let reached = |at: &[_]| at.iter().any(|position| positions.contains(position));
             let unreached = labels.filter(|(_, at)| !reached(at));
             unreached.map(|(label, _)| label.clone()).collect()
         });
@@ -179,157 +145,96 @@ impl<'a, 'o> Explorer<'a, 'o> {
 
     fn run(&mut self) -> Result<Option<(Violation, Way)>, StopReason> {
         let rounding = Rounding::To(self.options.thresholds);
-        for initial in self.initial()? {
-            let zone = start(&mut self.rules, self.judge.program, rounding);
-            let frame = self.frame(&initial);
-            let zone = self.zone(zone);
-            if let Some(found) = self.arrive(frame, zone, None) {
+        for frame in self.graph.initial()? {
+            let program = self.graph.judge.program;
+            let zone = start(&mut self.graph.rules, program, rounding);
+            let zone = self.zones.number(zone);
+            if let Some(found) = self.arrive(frame, zone, (NONE, 0)) {
                 return Ok(Some(found));
             }
         }
-        while let Some(at) = self.queue.pop_front() {
-            if self.states[at].covered {
-                continue;
+        loop {
+            let mut batch = Vec::new();
+            while let (true, Some(at)) = (batch.len() < BATCH, self.queue.pop_front()) {
+                if !self.states.get(at).covered {
+                    batch.push(at);
+                }
             }
-            self.check()?;
-            if let Some(found) = self.expand(at)? {
-                return Ok(Some(found));
+            if batch.is_empty() {
+                return Ok(None);
+            }
+            let found = self.expand(&batch)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Expands states.
+    fn expand(&mut self, batch: &[u32]) -> Result<Option<(Violation, Way)>, StopReason> {
+        self.check()?;
+        self.prepare(batch)?;
+        let parallel = self.options.threads > 1 && batch.len() >= PARALLEL;
+        if parallel && self.pool.is_none() {
+            let threads = ThreadPoolBuilder::new().num_threads(self.options.threads);
+            self.pool = threads.build().ok();
+        }
+        match self.pool.take() {
+            Some(pool) if parallel => {
+                let chunks = pool.install(|| self.expansion().chunks(batch));
+                self.pool = Some(pool);
+                for chunk in chunks? {
+                    let found = self.merge(chunk)?;
+                    if found.is_some() {
+                        return Ok(found);
+                    }
+                }
+            }
+            pool => {
+                self.pool = pool;
+                // What is known by now says the same of a chunk as what was known before, in
+                // less time.
+                for states in batch.chunks(CHUNK) {
+                    let chunk = self.expansion().chunk(states)?;
+                    let found = self.merge(chunk)?;
+                    if found.is_some() {
+                        return Ok(found);
+                    }
+                }
             }
         }
         Ok(None)
     }
 
-    /// The states of the frame to start from.
-    fn initial(&mut self) -> Result<Vec<Frozen>, StopReason> {
-        let program = &self.rules.frame.program;
-        let watch = Watch::never();
-        let mut all = vec![Frozen {
-            memory: Vec::new(),
-            configs: Vec::new(),
-        }];
-        for place in &program.places {
-            let values = crate::memory::step::initial_values(place.initial, place.domain);
-            all = with_each(all, values, |state, value| state.memory.push(value));
-        }
-        for process in &program.processes {
-            let configs = self.rules.stepper.initial(process, &watch)?;
-            let configs = configs.into_iter().map(Arc::new);
-            let configs: Vec<Arc<Config>> = configs.collect();
-            all = with_each(all, configs, |state, config| state.configs.push(config));
-        }
-        Ok(all)
-    }
-
-    /// The number of a state of the frame.
-    fn frame(&mut self, state: &Frozen) -> usize {
-        let memory = self.memories.insert_full(state.memory.clone()).0 as u32;
-        let mut key = vec![memory];
-        for (configs, config) in self.configs.iter_mut().zip(&state.configs) {
-            key.push(configs.insert_full(config.clone()).0 as u32);
-        }
-        self.frame_of(key.into())
-    }
-
-    fn frame_of(&mut self, key: Box<[u32]>) -> usize {
-        if let Some(known) = self.frames.get_index_of(&key) {
-            return known;
-        }
-        let state = self.frozen(&key);
-        let wrong = self.judge.wrong(&mut self.rules, &state);
-        let wrong = wrong.into_iter().map(|(violation, constraints)| {
-            let data = Move {
-                constraints,
-                ..Move::default()
-            };
-            (violation, self.moves.insert_full(Arc::new(data)).0)
-        });
-        let wrong = wrong.collect();
-        self.reached_final |= self.judge.all_done(&state);
-        for (id, config) in state.configs.iter().enumerate() {
-            if let At::Loc(at) = config.at {
-                self.visited.insert((ProcessId(id as u32), at));
-            }
-        }
-        self.bytes += (key.len() * 4 + size_of::<FrameState>() + 64) as u64;
-        let states = Vec::new();
-        self.frames.insert_full(key, FrameState { wrong, states }).0
-    }
-
-    fn frozen(&self, key: &[u32]) -> Frozen {
-        let configs = self.configs.iter().zip(&key[1..]);
-        Frozen {
-            memory: self.memories[key[0] as usize].clone(),
-            configs: configs.map(|(all, id)| all[*id as usize].clone()).collect(),
+    fn expansion(&self) -> Expansion<'_> {
+        let Options {
+            limits,
+            monitor,
+            thresholds,
+            ..
+        } = self.options;
+        Expansion {
+            table: &self.graph.table,
+            zones: &self.zones,
+            states: &self.states,
+            thresholds,
+            octagon: self.graph.rules.frame.octagon,
+            limits,
+            monitor,
         }
     }
 
-    /// Takes note of a state, unless one that is known covers it; says so if it is wrong.
-    fn arrive(
-        &mut self,
-        frame: usize,
-        mut zone: usize,
-        parent: Option<(usize, ProcessId, usize)>,
-    ) -> Option<(Violation, Way)> {
-        let known = &self.frames[frame].states;
-        if (known.iter()).any(|&state| self.covers(self.states[state].zone, zone)) {
-            return None;
-        }
-        if let (true, Some(&first)) = (self.options.join, known.first()) {
-            let old = &self.zones[self.states[first].zone];
-            let octagon = self.rules.frame.octagon;
-            let rounding = Rounding::To(self.options.thresholds);
-            let joined = self.zones[zone].join(old);
-            let joined = joined.after(&Move::default(), octagon, rounding);
-            let joined = joined.expect("what holds two zones is not empty");
-            zone = self.zone(joined);
-        }
-        let id = self.states.len();
-        let mut here = std::mem::take(&mut self.frames[frame].states);
-        here.retain(|&other| {
-            let covered = self.covers(zone, self.states[other].zone);
-            self.states[other].covered = covered;
-            !covered
-        });
-        here.push(id);
-        self.frames[frame].states = here;
-        self.states.push(State {
-            frame,
-            zone,
-            parent,
-            covered: false,
-        });
-        self.bytes += (size_of::<State>() + 16) as u64;
-        self.queue.push_back(id);
-        let wrong = self.frames[frame].wrong.clone();
-        for (violation, data) in wrong {
-            if self.post(data, zone).is_some() {
-                return Some((violation, self.way(id, data)));
-            }
-        }
-        None
-    }
-
-    fn expand(&mut self, at: usize) -> Result<Option<(Violation, Way)>, StopReason> {
-        let State { frame, zone, .. } = self.states[at];
-        let key: Box<[u32]> = self.frames.get_index(frame).expect("it is there").0.clone();
-        for process in self.judge.program.process_ids() {
-            let transitions = self.transitions(process, key[1 + process.index()], key[0])?;
-            for (index, transition) in transitions.iter().enumerate() {
-                self.taken += 1;
-                let Some(zone) = self.post(transition.data, zone) else {
-                    continue;
-                };
-                let mut next = key.clone();
-                next[1 + process.index()] = transition.next;
-                if !transition.writes.is_empty() {
-                    let mut memory = self.memories[key[0] as usize].clone();
-                    for (place, value) in &transition.writes {
-                        memory[place.index()] = *value;
-                    }
-                    next[0] = self.memories.insert_full(memory).0 as u32;
-                }
-                let frame = self.frame_of(next);
-                let found = self.arrive(frame, zone, Some((at, process, index)));
+    /// Takes note of what came of some states, in their order.
+    fn merge(&mut self, chunk: Chunk) -> Result<Option<(Violation, Way)>, StopReason> {
+        let posts: Vec<u32> = (chunk.posts.into_iter())
+            .map(|((data, zone), after)| self.zones.note(data, zone, after))
+            .collect();
+        let mut arrivals = chunk.arrivals.into_iter().peekable();
+        for (from, steps) in chunk.expanded {
+            self.check_states()?;
+            self.taken += u64::from(steps);
+            while let Some(arrival) = arrivals.next_if(|arrival| arrival.from == from) {
+                let found = self.take(arrival, &posts);
                 if found.is_some() {
                     return Ok(found);
                 }
@@ -338,111 +243,127 @@ impl<'a, 'o> Explorer<'a, 'o> {
         Ok(None)
     }
 
-    /// The number of a zone.
-    fn zone(&mut self, zone: Zone) -> usize {
-        let (size, mask) = (zone.0.len() * size_of::<Fact>() + 96, zone.mask());
-        let (id, new) = self.zones.insert_full(zone);
-        if new {
-            self.masks.push(mask);
-            self.bytes += size as u64;
+    /// Finds the steps of all states of a batch.
+    fn prepare(&mut self, batch: &[u32]) -> Result<(), StopReason> {
+        let Options {
+            limits, monitor, ..
+        } = self.options;
+        for &at in batch {
+            let held = self.bytes();
+            let check = |more: usize| match limits.max_memory {
+                Some(most) if held + more as u64 > most => Err(StopReason::MaxMemory),
+                _ => monitor.stop(limits).map_or(Ok(()), Err),
+            };
+            let (frame, _) = self.states.parts(at);
+            self.graph.prepare(frame, &check)?;
         }
-        id
+        Ok(())
     }
 
-    /// Whether one zone covers another.
-    fn covers(&self, larger: usize, smaller: usize) -> bool {
-        larger == smaller
-            || self.masks[larger] & !self.masks[smaller] == 0
-                && self.zones[larger].covers(&self.zones[smaller])
-    }
-
-    /// The zone after a move.
-    fn post(&mut self, data: usize, zone: usize) -> Option<usize> {
-        if let Some(known) = self.posts.get(&(data, zone)) {
-            return *known;
-        }
-        let rounding = Rounding::To(self.options.thresholds);
-        let before = match self.closed.take() {
-            Some((known, matrix)) if known == zone => matrix,
-            _ => self.zones[zone].matrix(self.rules.frame.octagon),
+    fn take(&mut self, arrival: Arrival, posts: &[u32]) -> Option<(Violation, Way)> {
+        let zone = match arrival.zone {
+            After::Known(zone) => zone,
+            After::Found(at) => posts[at as usize],
         };
-        let after = self.moves[data].post(&before, rounding);
-        self.closed = Some((zone, before));
-        let after = after.map(|after| self.zone(after));
-        self.bytes += 48;
-        self.posts.insert((data, zone), after);
-        after
+        let frame = match arrival.frame {
+            NONE => {
+                let (before, _) = self.states.parts(arrival.from);
+                self.graph.target(before, arrival.via as usize)
+            }
+            frame => frame,
+        };
+        self.arrive(frame, zone, (arrival.from, arrival.via))
     }
 
-    /// What a process can do.
-    fn transitions(
+    /// Takes note of a state, unless one that is known covers it; says so if it is wrong.
+    fn arrive(
         &mut self,
-        process: ProcessId,
-        config: u32,
-        memory: u32,
-    ) -> Result<Arc<[Transition]>, StopReason> {
-        let key = (process.index(), config, memory);
-        if let Some(known) = self.transitions.get(&key) {
-            return Ok(known.clone());
+        frame: u32,
+        mut zone: u32,
+        (parent, via): (u32, u32),
+    ) -> Option<(Violation, Way)> {
+        if self.states.cover(&self.zones, frame, zone) {
+            return None;
         }
-        let config = self.configs[process.index()][config as usize].clone();
-        let values = &self.memories[memory as usize];
-        let (limits, monitor) = (self.options.limits, self.options.monitor);
-        let held = self.bytes;
-        let check = |more: usize| match limits.max_memory {
-            Some(most) if held + more as u64 > most => Err(StopReason::MaxMemory),
-            _ => monitor.stop(limits).map_or(Ok(()), Err),
+        match self.states.zone_of(frame) {
+            None => self.visit(frame),
+            Some(old) if self.options.join => {
+                let joined = self.zones.zone(zone).join(self.zones.zone(old));
+                let joined = self.after(&joined, &Move::default());
+                zone = self
+                    .zones
+                    .number(joined.expect("what holds two zones is not empty"));
+            }
+            Some(_) => {}
+        }
+        let state = State {
+            frame,
+            zone,
+            parent,
+            via,
+            covered: false,
         };
-        let watch = Watch::new(&check);
-        let value = |place: PlaceId| values[place.index()];
-        let ruled = self.rules.steps(process, &config, &value, &watch)?;
-        let configs = &mut self.configs[process.index()];
-        let moves = &mut self.moves;
-        let transitions: Arc<[Transition]> = ruled
-            .into_iter()
-            .map(|ruled| Transition {
-                effect: ruled.step.effect,
-                path: ruled.step.path.into(),
-                next: configs.insert_full(Arc::new(ruled.step.next)).0 as u32,
-                writes: ruled.step.writes,
-                data: moves.insert_full(Arc::new(ruled.data)).0,
-            })
-            .collect();
-        self.bytes += (transitions.len() * size_of::<Transition>() + 64) as u64;
-        self.transitions.insert(key, transitions.clone());
-        Ok(transitions)
+        let number = self.states.add(&self.zones, state);
+        self.queue.push_back(number);
+        for at in 0..self.graph.wrong(frame).len() {
+            let (violation, data) = self.graph.wrong(frame)[at];
+            if self.is_possible(data, zone) {
+                let end = &self.graph.table.moves[data as usize];
+                return Some((violation, self.way(number, end)));
+            }
+        }
+        None
+    }
+
+    /// Whether a move is possible.
+    fn is_possible(&mut self, data: u32, zone: u32) -> bool {
+        let after = self.zones.post(data, zone).unwrap_or_else(|| {
+            let step = &self.graph.table.moves[data as usize];
+            let after = self.after(self.zones.zone(zone), step);
+            self.zones.note(data, zone, after)
+        });
+        after != NONE
+    }
+
+    fn after(&self, zone: &Zone, data: &Move) -> Option<Zone> {
+        let rounding = Rounding::To(self.options.thresholds);
+        zone.after(data, self.graph.rules.frame.octagon, rounding)
+    }
+
+    /// Takes note of what was reached together with a state of the frame.
+    fn visit(&mut self, frame: u32) {
+        self.reached_final |= self.graph.is_done(frame);
+        let row = self.graph.table.row(frame);
+        for (visited, config) in self.visited.iter_mut().zip(&row[1..]) {
+            let config = *config as usize;
+            if visited.len() <= config {
+                visited.resize(config + 1, false);
+            }
+            visited[config] = true;
+        }
     }
 
     /// The way to a state that is wrong if these facts hold.
-    fn way(&self, state: usize, end: usize) -> Way {
+    fn way(&self, state: u32, end: &Move) -> Way {
         let mut steps = Vec::new();
-        let mut at = state;
-        while let Some((before, process, index)) = self.states[at].parent {
-            let key = |state: usize| {
-                let frame = self.frames.get_index(self.states[state].frame);
-                frame.expect("it is there").0
-            };
-            let known = (
-                process.index(),
-                key(before)[1 + process.index()],
-                key(before)[0],
-            );
-            let transition = &self.transitions[&known][index];
+        let mut at = self.states.get(state);
+        while at.parent != NONE {
+            let before = self.states.get(at.parent);
+            let (process, step) = self.graph.step(before.frame, at.via as usize);
             steps.push(WayStep {
                 process,
-                effect: transition.effect,
-                path: transition.path.clone(),
-                data: self.moves[transition.data].clone(),
-                after: self.frozen(key(at)),
+                effect: step.effect,
+                path: step.path.clone(),
+                data: self.graph.table.moves[step.data as usize].clone(),
+                after: self.graph.frozen(at.frame),
             });
             at = before;
         }
         steps.reverse();
-        let first = self.frames.get_index(self.states[at].frame);
         Way {
-            initial: self.frozen(first.expect("it is there").0),
+            initial: self.graph.frozen(at.frame),
             steps,
-            end: self.moves[end].constraints.clone(),
+            end: end.constraints.clone(),
         }
     }
 
@@ -450,35 +371,19 @@ impl<'a, 'o> Explorer<'a, 'o> {
         let Options {
             limits, monitor, ..
         } = self.options;
-        let states = self.states.len() as u64;
-        if limits.max_states.is_some_and(|most| states > most) {
-            return Err(StopReason::MaxStates);
-        }
-        if limits.max_memory.is_some_and(|most| self.bytes > most) {
+        self.check_states()?;
+        if limits.max_memory.is_some_and(|most| self.bytes() > most) {
             return Err(StopReason::MaxMemory);
         }
-        if states.is_multiple_of(64) || self.queue.len().is_multiple_of(64) {
-            monitor.report(states, 0);
-            monitor.stop(limits).map_or(Ok(()), Err)?;
-        }
-        Ok(())
+        monitor.report(self.states.len(), 0);
+        monitor.stop(limits).map_or(Ok(()), Err)
     }
-}
 
-/// Each of the states with each of the values.
-fn with_each<T: Clone>(
-    states: Vec<Frozen>,
-    values: impl IntoIterator<Item = T>,
-    add: impl Fn(&mut Frozen, T),
-) -> Vec<Frozen> {
-    let values: Vec<T> = values.into_iter().collect();
-    let mut all = Vec::new();
-    for state in states {
-        for value in &values {
-            let mut state = state.clone();
-            add(&mut state, value.clone());
-            all.push(state);
+    fn check_states(&self) -> Result<(), StopReason> {
+        let most = self.options.limits.max_states;
+        match most.is_some_and(|most| self.states.len() > most) {
+            true => Err(StopReason::MaxStates),
+            false => Ok(()),
         }
     }
-    all
 }

@@ -157,6 +157,7 @@ impl Zone {
     }
 
     /// Whether all that the other one allows is allowed here.
+    #[cfg(test)]
     pub fn covers(&self, other: &Zone) -> bool {
         let mut known = other.0.iter();
         self.0.iter().all(|fact| {
@@ -177,16 +178,6 @@ impl Zone {
             }
         }
         Zone(joined.into())
-    }
-
-    /// A set of bits for the pairs of nodes that something is known of. One zone covers another
-    /// only if its bits are among those of the other.
-    pub fn mask(&self) -> u128 {
-        let bit = |fact: &Fact| {
-            let pair = u64::from(fact.left.0) << 32 | u64::from(fact.right.0);
-            pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - 7)
-        };
-        self.0.iter().fold(0, |mask, fact| mask | 1 << bit(fact))
     }
 
     /// The closed matrix of what is known.
