@@ -4,12 +4,11 @@ use super::args::{self, Common};
 use super::find::find;
 use super::interrupt::Interruptible;
 use super::programs::ENDINGS;
-use super::verify::{self, memory_limit};
+use super::verify::memory_limit;
 use super::{Exit, Failure, input, progress};
 use crate::cluster::{
     self, Checkpoints, Cluster, Health, Party, Place, Refusal, Roster, Secret, Terms,
 };
-use crate::limits::Limits;
 use crate::report::text::Paint;
 use crate::space::Explorer;
 use clap::ValueEnum;
@@ -274,25 +273,9 @@ fn refused(refusal: Refusal) -> Result<Exit, Failure> {
 }
 
 /// Says what has failed: nothing is known then.
-fn inconclusive(text: String) -> Exit {
+pub fn inconclusive(text: String) -> Exit {
     Failure::message(text).report();
     Exit::Inconclusive
-}
-
-/// The limits of one answer, from now on.
-pub fn limits<F: ValueEnum + Send + Sync>(leader: Option<&Leader>, common: &Common<F>) -> Limits {
-    match leader {
-        None => verify::limits(common),
-        Some(leader) => verify::limits_within(common, leader.max_memory),
-    }
-}
-
-/// The exit code of a command that may have led others.
-pub fn conclude(leader: Option<Leader>, exit: Result<Exit, Failure>) -> Result<Exit, Failure> {
-    match leader {
-        None => exit,
-        Some(leader) => exit.map(|exit| leader.end(exit)),
-    }
 }
 
 impl Leader {

@@ -1,4 +1,4 @@
-//! Searching with several processes.
+//! Searching with several processes, or with states on disk.
 
 use super::common::seconds;
 use clap::Args;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// With whom to search.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Several processes")]
+#[command(next_help_heading = "Beyond one process")]
 pub struct Processes {
     /// Search with this many processes on this machine; --threads and --max-memory are about each
     #[arg(long, value_name = "N", conflicts_with = "hosts", value_parser = clap::value_parser!(u64).range(1..=1024))]
@@ -31,12 +31,17 @@ pub struct Processes {
     /// Go on from the checkpoints of a run that did not come to its end
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
+    /// Keep states on disk, in this folder, if --max-memory does not suffice
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["processes", "hosts", "checkpoint"])]
+    pub spill: Option<PathBuf>,
 }
 
 impl Processes {
-    /// Several processes are wanted, or checkpoints, which one process can have as well.
+    /// Several processes are wanted, or checkpoints, which one process can have as well, or
+    /// states on disk.
     pub fn is_given(&self) -> bool {
-        self.processes.is_some() || self.hosts.is_some() || self.checkpoint.is_some()
+        let apart = self.processes.is_some() || self.hosts.is_some() || self.checkpoint.is_some();
+        apart || self.spill.is_some()
     }
 }
 
