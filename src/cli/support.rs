@@ -4,7 +4,7 @@
 use super::args::{self, Common};
 use super::interrupt::Interruptible;
 use super::output::SpillFolder;
-use super::processes::{self, Digests, Leader, Part};
+use super::processes::{self, Digests, Leader, Part, Share};
 use super::verify;
 use super::{Exit, Failure};
 use crate::limits::Limits;
@@ -32,7 +32,12 @@ impl Support {
         if let Some(folder) = &args.spill {
             return Ok(Ok(Support::Disk(SpillFolder::open(folder)?)));
         }
-        let part = processes::assemble(args, common, searches, digests)?;
+        let share = Share {
+            others: &args.others,
+            max_memory: common.max_memory,
+            checkpoints: processes::checkpoints(args),
+        };
+        let part = processes::assemble(&share, common, searches, digests)?;
         Ok(match part {
             Part::Alone => Ok(Support::Nothing),
             Part::Leader(leader) => Ok(Support::Processes(leader)),

@@ -96,14 +96,15 @@ fn support(
     ];
     refuse::beyond_memory(&args.processes, abstraction, &asked)?;
     let options = format!(
-        "verify {:?} {:?} {} {} {:?}",
+        "verify {:?} {:?} {} {} {:?} {:?}",
         args.model,
         (abstraction, args.buffers.k, args.bound, args.search),
         args.no_symmetry,
         args.full,
         (args.deadlock, args.stuck, &args.fence),
+        args.processes.kept(),
     );
-    let digests = || processes::digests(&args.files, &args.common, &args.processes, &options);
+    let digests = || processes::digests(&args.files, &args.common, &options);
     let searches = searches.get_or_init(Interruptible::new);
     Support::assemble(&args.processes, &args.common, searches, digests)
 }

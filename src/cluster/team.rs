@@ -21,20 +21,33 @@ use timely::worker::Worker;
 /// The longest wait before it is looked whether the run still stands.
 const NAP: Duration = Duration::from_millis(20);
 
+/// How long a worker waits that also has to look elsewhere.
+const MOMENT: Duration = Duration::from_millis(1);
+
 /// What travels between workers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Message {
     from: u32,
     to: u32,
-    /// It ends the round of its sender.
-    report: bool,
+    kind: Kind,
     #[serde(with = "serde_bytes")]
     bytes: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+enum Kind {
+    /// It belongs to a round.
+    Batch,
+    /// It ends the round of its sender.
+    Report,
+    /// It belongs to no round, and is there as soon as it has arrived.
+    Letter,
 }
 
 /// What has arrived, by round.
 #[derive(Default)]
 struct Inbox {
+    letters: VecDeque<(usize, Vec<u8>)>,
     batches: BTreeMap<u64, VecDeque<(usize, Vec<u8>)>>,
     /// By worker.
     reports: BTreeMap<u64, Vec<Option<Vec<u8>>>>,
@@ -94,6 +107,39 @@ impl<'w> Team<'w> {
         }
     }
 
+    /// Sends something that belongs to no round.
+    pub fn post(&mut self, to: usize, letter: Vec<u8>) {
+        self.send_as(Kind::Letter, to, letter);
+        self.messages.flush();
+    }
+
+    /// The next letter that has arrived, and who sent it.
+    pub fn next_letter(&mut self) -> Option<(usize, Vec<u8>)> {
+        self.inbox.borrow_mut().letters.pop_front()
+    }
+
+    /// Lets messages move, and waits for a short while if there are none.
+    pub fn linger(&mut self) -> Result<(), Lost> {
+        self.worker.step_or_park(Some(MOMENT));
+        self.stands()
+    }
+
+    fn stands(&self) -> Result<(), Lost> {
+        match self.health.has_failed() {
+            true => Err(Lost),
+            false => Ok(()),
+        }
+    }
+
+    fn send_as(&mut self, kind: Kind, to: usize, bytes: Vec<u8>) {
+        self.messages.send(Message {
+            from: self.own() as u32,
+            to: to as u32,
+            kind,
+            bytes,
+        });
+    }
+
     /// A round without batches: what every worker says.
     pub fn round(&mut self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, Lost> {
         self.end_round(own);
@@ -109,12 +155,13 @@ impl<'w> Team<'w> {
 impl Inbox {
     fn add(&mut self, round: u64, message: Message, workers: usize) {
         let from = message.from as usize;
-        match message.report {
-            false => {
+        match message.kind {
+            Kind::Letter => self.letters.push_back((from, message.bytes)),
+            Kind::Batch => {
                 let batches = self.batches.entry(round).or_default();
                 batches.push_back((from, message.bytes));
             }
-            true => {
+            Kind::Report => {
                 let reports = self.reports.entry(round).or_insert(vec![None; workers]);
                 if let Some(report) = reports.get_mut(from) {
                     *report = Some(message.bytes);
@@ -134,22 +181,12 @@ impl Peers for Team<'_> {
     }
 
     fn send(&mut self, to: usize, batch: Vec<u8>) {
-        self.messages.send(Message {
-            from: self.own() as u32,
-            to: to as u32,
-            report: false,
-            bytes: batch,
-        });
+        self.send_as(Kind::Batch, to, batch);
     }
 
     fn end_round(&mut self, report: Vec<u8>) {
         for to in 0..self.count() {
-            self.messages.send(Message {
-                from: self.own() as u32,
-                to: to as u32,
-                report: true,
-                bytes: report.clone(),
-            });
+            self.send_as(Kind::Report, to, report.clone());
         }
         self.round += 1;
         self.messages.advance_to(self.round);
@@ -186,10 +223,7 @@ impl Peers for Team<'_> {
             true => self.worker.step_or_park(Some(NAP)),
             false => self.worker.step(),
         };
-        match self.health.has_failed() {
-            true => Err(Lost),
-            false => Ok(()),
-        }
+        self.stands()
     }
 
     fn reject(&mut self, from: usize) -> Lost {

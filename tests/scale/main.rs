@@ -11,4 +11,6 @@ mod hosts;
 #[cfg(unix)]
 mod run;
 mod spill;
+#[cfg(unix)]
+mod sweeps;
 mod workers;

@@ -77,7 +77,7 @@ fn support(
     ];
     refuse::beyond_memory(&args.processes, abstraction, &asked)?;
     let options = format!(
-        "infer {:?} {:?} {} {:?}",
+        "infer {:?} {:?} {} {:?} {:?}",
         args.model,
         (abstraction, args.buffers.k, args.search),
         args.stuck,
@@ -88,8 +88,9 @@ fn support(
             args.per_process,
             args.repair
         ),
+        args.processes.kept(),
     );
-    let digests = || processes::digests(&args.files, &args.common, &args.processes, &options);
+    let digests = || processes::digests(&args.files, &args.common, &options);
     let searches = searches.get_or_init(Interruptible::new);
     Support::assemble(&args.processes, &args.common, searches, digests)
 }
