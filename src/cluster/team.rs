@@ -2,7 +2,8 @@
 //!
 //! The dataflow has one input and one exchange, which brings messages to the workers they are
 //! for. A round is an epoch: a worker that ends a round advances its input, and the round is over
-//! when no message of it can be under way any more, which is what the probe says.
+//! when no message of it can be under way any more, which is what the probe says. A second dataflow
+//! brings letters, which belong to no round and are there as soon as they have arrived.
 
 use super::health::SharedHealth;
 use crate::space::spread::{Lost, Peers};
@@ -29,25 +30,15 @@ const MOMENT: Duration = Duration::from_millis(1);
 struct Message {
     from: u32,
     to: u32,
-    kind: Kind,
+    /// It ends the round of its sender.
+    report: bool,
     #[serde(with = "serde_bytes")]
     bytes: Vec<u8>,
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-enum Kind {
-    /// It belongs to a round.
-    Batch,
-    /// It ends the round of its sender.
-    Report,
-    /// It belongs to no round, and is there as soon as it has arrived.
-    Letter,
 }
 
 /// What has arrived, by round.
 #[derive(Default)]
 struct Inbox {
-    letters: VecDeque<(usize, Vec<u8>)>,
     batches: BTreeMap<u64, VecDeque<(usize, Vec<u8>)>>,
     /// By worker.
     reports: BTreeMap<u64, Vec<Option<Vec<u8>>>>,
@@ -62,6 +53,9 @@ pub struct Team<'w> {
     messages: Messages,
     probe: ProbeHandle<u64>,
     inbox: Rc<RefCell<Inbox>>,
+    letters: Messages,
+    posted: u64,
+    received: Rc<RefCell<VecDeque<Message>>>,
     /// The round that this worker is in.
     round: u64,
     /// The oldest round whose reports were not taken.
@@ -95,11 +89,24 @@ impl<'w> Team<'w> {
             let (probe, _) = received.probe();
             (messages, probe)
         });
+        let received = Rc::new(RefCell::new(VecDeque::new()));
+        let arriving = received.clone();
+        let letters = worker.dataflow::<u64, _, _>(|scope| {
+            let (letters, stream) = scope.new_input::<Vec<Message>>();
+            let to_receiver = Exchange::new(|letter: &Message| u64::from(letter.to));
+            stream.sink(to_receiver, "Letters", move |(input, _)| {
+                input.for_each(|_, letters| arriving.borrow_mut().extend(letters.drain(..)));
+            });
+            letters
+        });
         Team {
             worker,
             messages,
             probe,
             inbox,
+            letters,
+            posted: 0,
+            received,
             round: 0,
             oldest: 0,
             health,
@@ -109,13 +116,21 @@ impl<'w> Team<'w> {
 
     /// Sends something that belongs to no round.
     pub fn post(&mut self, to: usize, letter: Vec<u8>) {
-        self.send_as(Kind::Letter, to, letter);
-        self.messages.flush();
+        self.letters.send(Message {
+            from: self.own() as u32,
+            to: to as u32,
+            report: false,
+            bytes: letter,
+        });
+        // Only what belongs to an earlier time is sent at once.
+        self.posted += 1;
+        self.letters.advance_to(self.posted);
     }
 
     /// The next letter that has arrived, and who sent it.
     pub fn next_letter(&mut self) -> Option<(usize, Vec<u8>)> {
-        self.inbox.borrow_mut().letters.pop_front()
+        let letter = self.received.borrow_mut().pop_front()?;
+        Some((letter.from as usize, letter.bytes))
     }
 
     /// Lets messages move, and waits for a short while if there are none.
@@ -129,15 +144,6 @@ impl<'w> Team<'w> {
             true => Err(Lost),
             false => Ok(()),
         }
-    }
-
-    fn send_as(&mut self, kind: Kind, to: usize, bytes: Vec<u8>) {
-        self.messages.send(Message {
-            from: self.own() as u32,
-            to: to as u32,
-            kind,
-            bytes,
-        });
     }
 
     /// A round without batches: what every worker says.
@@ -155,13 +161,12 @@ impl<'w> Team<'w> {
 impl Inbox {
     fn add(&mut self, round: u64, message: Message, workers: usize) {
         let from = message.from as usize;
-        match message.kind {
-            Kind::Letter => self.letters.push_back((from, message.bytes)),
-            Kind::Batch => {
+        match message.report {
+            false => {
                 let batches = self.batches.entry(round).or_default();
                 batches.push_back((from, message.bytes));
             }
-            Kind::Report => {
+            true => {
                 let reports = self.reports.entry(round).or_insert(vec![None; workers]);
                 if let Some(report) = reports.get_mut(from) {
                     *report = Some(message.bytes);
@@ -181,12 +186,22 @@ impl Peers for Team<'_> {
     }
 
     fn send(&mut self, to: usize, batch: Vec<u8>) {
-        self.send_as(Kind::Batch, to, batch);
+        self.messages.send(Message {
+            from: self.own() as u32,
+            to: to as u32,
+            report: false,
+            bytes: batch,
+        });
     }
 
     fn end_round(&mut self, report: Vec<u8>) {
         for to in 0..self.count() {
-            self.send_as(Kind::Report, to, report.clone());
+            self.messages.send(Message {
+                from: self.own() as u32,
+                to: to as u32,
+                report: true,
+                bytes: report.clone(),
+            });
         }
         self.round += 1;
         self.messages.advance_to(self.round);

@@ -99,9 +99,8 @@ fn cells_that_outgrow_their_share() {
     assert_eq!(files(&together), files(&alone));
 }
 
-/// Cells of which some take long.
-const LONG: [&str; 9] = [
-    "algorithms/paper",
+/// Cells of which one takes long.
+const LONG: [&str; 8] = [
     "algorithms/mutex/bakery-3.fen",
     "--model",
     "pso",
@@ -118,7 +117,7 @@ fn a_killed_process() {
     let (_kept, lost) = out();
     let several = ["--processes", "2", "--threads", "1"];
     let timeout = ["--timeout", "100"];
-    let options = [&LONG[..], &several, &timeout].concat();
+    let options = [&PROGRAMS[..], &LONG, &several, &timeout].concat();
     let sweeping = start(&sweep(&lost, &options));
     let others = children(&sweeping, 1);
     let journal = Path::new(&lost).join("journal.jsonl");
@@ -159,10 +158,12 @@ fn a_lost_sweep_goes_on() {
     let (_kept, alone) = out();
     let (_also, lost) = out();
     let options = [
-        "algorithms/paper",
+        "algorithms/litmus",
         "algorithms/mutex/burns-3.fen",
-        "--model",
-        "pso",
+        "--abs",
+        "fd",
+        "--k",
+        "0..=1",
     ];
     assert_eq!(run(&sweep(&alone, &options)).code, Some(0));
     let several = [&options[..], &["--processes", "2", "--threads", "1"]].concat();
