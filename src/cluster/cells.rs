@@ -8,7 +8,7 @@ use super::health::SharedHealth;
 use super::team::Team;
 use crate::experiment::{Finished, Helpers, Question, Resources, Settings, Subject};
 use crate::limits::Monitor;
-use crate::record::{Cell, Stopped};
+use crate::record::Cell;
 use crate::space::spread::{Lost, Peers};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub enum Order {
     /// A task for a process, and where its answer goes.
     Task(usize, Vec<u8>, Sender<Vec<u8>>),
-    /// All are to end soon.
+    /// All others are to end soon.
     Interrupt,
 }
 
@@ -36,6 +36,7 @@ pub enum Order {
 enum Letter {
     Task(u64, #[serde(with = "serde_bytes")] Vec<u8>),
     Answer(u64, #[serde(with = "serde_bytes")] Vec<u8>),
+    /// The run was interrupted, and is to end soon.
     Interrupt,
     /// There are no more tasks.
     End,
@@ -127,16 +128,17 @@ impl Helpers for CellHelpers {
             self.health.fail(format!("{peer} sent a malformed message"));
             return None;
         };
-        if finished.stopped() == Some(Stopped::Interrupted) {
-            // Somebody may have interrupted another process.
-            self.health.monitor.interrupt();
-        }
         Some(finished)
     }
 }
 
 /// The part of the first worker: passes tasks and answers on, until nobody gives orders.
-pub fn hand_out(team: &mut Team, threads: usize, orders: &Receiver<Order>) -> Result<(), Lost> {
+pub fn hand_out(
+    team: &mut Team,
+    threads: usize,
+    orders: &Receiver<Order>,
+    health: &SharedHealth,
+) -> Result<(), Lost> {
     let mut open: HashMap<u64, (usize, Sender<Vec<u8>>)> = HashMap::new();
     let mut number = 0;
     let others: Vec<usize> = (threads..team.count()).step_by(threads).collect();
@@ -158,12 +160,14 @@ pub fn hand_out(team: &mut Team, threads: usize, orders: &Receiver<Order>) -> Re
             Err(TryRecvError::Disconnected) => break,
         }
         while let Some((from, letter)) = team.next_letter() {
-            let Ok(Letter::Answer(number, answer)) = postcard::from_bytes(&letter) else {
-                return Err(team.reject(from));
-            };
-            match open.remove(&number) {
-                Some((to, reply)) if to == from => drop(reply.send(answer)),
-                _ => return Err(team.reject(from)),
+            match postcard::from_bytes(&letter) {
+                Ok(Letter::Answer(number, answer)) => match open.remove(&number) {
+                    Some((to, reply)) if to == from => drop(reply.send(answer)),
+                    _ => return Err(team.reject(from)),
+                },
+                // Somebody has interrupted that process.
+                Ok(Letter::Interrupt) => health.monitor.interrupt(),
+                Ok(Letter::Task(..) | Letter::End) | Err(_) => return Err(team.reject(from)),
             }
         }
         team.linger()?;
@@ -178,6 +182,7 @@ pub fn hand_out(team: &mut Team, threads: usize, orders: &Receiver<Order>) -> Re
 /// no more.
 pub fn answer_cells(team: &mut Team, most: u64, health: &SharedHealth) -> Result<(), Lost> {
     let (tell, answers) = mpsc::channel::<(u64, Vec<u8>)>();
+    let mut told = false;
     loop {
         while let Some((from, letter)) = team.next_letter() {
             let letter = match from {
@@ -203,6 +208,10 @@ pub fn answer_cells(team: &mut Team, most: u64, health: &SharedHealth) -> Result
                 Some(Letter::End) => return Ok(()),
                 Some(Letter::Answer(..)) | None => return Err(team.reject(from)),
             }
+        }
+        if !told && health.monitor.interrupted() {
+            told = true;
+            team.post(0, encode(&Letter::Interrupt));
         }
         while let Ok((number, answer)) = answers.try_recv() {
             team.post(0, encode(&Letter::Answer(number, answer)));

@@ -199,7 +199,7 @@ impl Workplace {
     fn take_cells(&self, team: &mut Team, reply: Reply) -> Result<(), Lost> {
         let threads = self.threads as usize;
         if let Reply::Cells(orders) = reply {
-            hand_out(team, threads, &orders)?;
+            hand_out(team, threads, &orders, &self.health)?;
         } else if team.own() >= threads && team.own().is_multiple_of(threads) {
             let most = self.max_memory.load(Ordering::Relaxed) / self.threads;
             answer_cells(team, most, &self.health)?;
