@@ -42,6 +42,8 @@ pub enum StopReason {
     TooWide,
     /// A process that took part in the search is gone.
     Lost,
+    /// States on disk could not be written or read.
+    Disk,
 }
 
 /// What a run shares with those who watch it or end it.
@@ -206,6 +208,7 @@ impl fmt::Display for StopReason {
             StopReason::Interrupted => "interrupted",
             StopReason::TooWide => "the states of this program are too large",
             StopReason::Lost => "a process of the run was lost",
+            StopReason::Disk => "states could not be kept on disk",
         })
     }
 }

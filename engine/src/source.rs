@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A text together with the name under which messages speak of it: one file, or a main file
 /// and those that it includes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Source {
     /// At least one, the main file first.
     files: Vec<File>,
@@ -16,7 +16,7 @@ pub struct Source {
 }
 
 /// Where a file stands in the text of its source.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct File {
     name: String,
     span: Span,

@@ -187,6 +187,7 @@ fn answer(
         subject,
         &settings,
         budget,
+        None,
         &Monitor::default(),
         &watch,
     );

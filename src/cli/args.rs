@@ -16,7 +16,7 @@ pub use experiment::{CellArgs, Compare, CompareFormat, Report, Sweep, SweepForma
 pub use explain::Explain;
 pub use formats::{Convert, Litmus, TargetName};
 pub use infer::{Infer, KindsName};
-pub use processes::{Member, Processes};
+pub use processes::{Member, Others, Processes};
 
 use crate::fences::FencePlace;
 use crate::memory::{Abstraction, AbstractionKind, Model};

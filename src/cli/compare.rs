@@ -48,7 +48,10 @@ pub fn run(args: &args::Compare) -> Result<Exit, Failure> {
         });
         cells.collect()
     };
-    let answered = run_cells::answer(&args.cells, request, cells, files)?;
+    let answered = match run_cells::answer(&args.cells, request, cells, files)? {
+        Ok(answered) => answered,
+        Err(exit) => return Ok(exit),
+    };
     let comparisons = compare(&answered.entries);
     let common = &args.cells.common;
     let paint = stdout_paint();

@@ -27,6 +27,7 @@ mod report;
 mod run_cells;
 mod shell;
 mod streams;
+mod support;
 mod sweep;
 mod sweep_folder;
 mod sweep_progress;

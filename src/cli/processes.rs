@@ -4,12 +4,10 @@ use super::args::{self, Common};
 use super::find::find;
 use super::interrupt::Interruptible;
 use super::programs::ENDINGS;
-use super::verify::{self, memory_limit};
-use super::{Exit, Failure, input, progress};
+use super::{Exit, Failure, free_memory, input, progress};
 use crate::cluster::{
-    self, Checkpoints, Cluster, Health, Party, Place, Refusal, Roster, Secret, Terms,
+    self, CellHelpers, Checkpoints, Cluster, Health, Party, Place, Refusal, Roster, Secret, Terms,
 };
-use crate::limits::Limits;
 use crate::report::text::Paint;
 use crate::space::Explorer;
 use clap::ValueEnum;
@@ -40,6 +38,17 @@ pub struct Leader {
     children: Children,
     /// Bytes that this process may take.
     pub max_memory: Option<u64>,
+    /// Workers of this process.
+    pub threads: usize,
+}
+
+/// Another process to start.
+struct Member {
+    process: usize,
+    addresses: Vec<String>,
+    threads: u32,
+    max_memory: Option<u64>,
+    checkpoints: Option<Checkpoints>,
 }
 
 /// Processes that this one has started, and that end with it.
@@ -52,7 +61,6 @@ pub type Digests = ([u8; 32], [u8; 32]);
 pub fn digests<F: ValueEnum + Send + Sync>(
     paths: &[PathBuf],
     common: &Common<F>,
-    args: &args::Processes,
     options: &str,
 ) -> Result<Digests, Failure> {
     let mut programs = Sha256::new();
@@ -76,30 +84,37 @@ pub fn digests<F: ValueEnum + Send + Sync>(
         common.integers,
         common.forbid
     );
-    let kept = (args.checkpoint.is_some(), args.resume);
-    let options = Sha256::digest(format!("{options} {steps} {kept:?}"));
+    let options = Sha256::digest(format!("{options} {steps}"));
     Ok((programs.finalize().into(), options.into()))
+}
+
+/// What a process gives to a run.
+pub struct Share<'a> {
+    pub others: &'a args::Others,
+    /// Bytes; otherwise its part of what is free.
+    pub max_memory: Option<u64>,
+    pub checkpoints: Option<Checkpoints>,
 }
 
 /// Comes together with the other processes that were asked for. `digests` are those of the
 /// question.
 pub fn assemble<F: ValueEnum + Send + Sync>(
-    args: &args::Processes,
+    share: &Share,
     common: &Common<F>,
     searches: &Interruptible,
     digests: impl FnOnce() -> Result<Digests, Failure>,
 ) -> Result<Part, Failure> {
-    match (args.processes, &args.hosts) {
-        (Some(count), _) => start_here(args, common, searches, count as usize),
-        (None, Some(hosts)) => meet_others(args, hosts, common, searches, digests()?),
-        (None, None) if args.checkpoint.is_some() => start_here(args, common, searches, 1),
+    match (share.others.processes, &share.others.hosts) {
+        (Some(count), _) => start_here(share, common, searches, count as usize),
+        (None, Some(hosts)) => meet_others(share, hosts, common, searches, digests()?),
+        (None, None) if share.checkpoints.is_some() => start_here(share, common, searches, 1),
         (None, None) => Ok(Part::Alone),
     }
 }
 
 /// Starts all other processes on this machine.
 fn start_here<F: ValueEnum + Send + Sync>(
-    args: &args::Processes,
+    share: &Share,
     common: &Common<F>,
     searches: &Interruptible,
     count: usize,
@@ -107,7 +122,8 @@ fn start_here<F: ValueEnum + Send + Sync>(
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = common.threads.unwrap_or((all / count).max(1) as u64) as u32;
     let each = |most: u64| most / count as u64;
-    let max_memory = common.max_memory.or_else(|| memory_limit(common).map(each));
+    let max_memory = share.max_memory;
+    let max_memory = max_memory.or_else(|| free_memory::nearly_all().map(each));
     let cannot = |error: std::io::Error| Failure::message(format!("cannot listen: {error}"));
     let listeners = (0..count).map(|_| TcpListener::bind("127.0.0.1:0"));
     let mut listeners = listeners.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
@@ -121,14 +137,12 @@ fn start_here<F: ValueEnum + Send + Sync>(
     let own = listeners.remove(0);
     let mut children = Children(Vec::new());
     for (listener, process) in listeners.into_iter().zip(1..) {
-        let member = args::Member {
+        let member = Member {
             process,
             addresses: roster.addresses.clone(),
             threads,
             max_memory,
-            checkpoint: args.checkpoint.clone(),
-            checkpoint_every: args.checkpoint_every,
-            resume: args.resume,
+            checkpoints: share.checkpoints.clone(),
         };
         let child = spawn(listener, &member, &secret);
         children.0.push(child.map_err(|error| {
@@ -144,20 +158,19 @@ fn start_here<F: ValueEnum + Send + Sync>(
         terms: &terms,
         health: &health,
     };
-    let checkpoints = checkpoints(args);
     let place = Place {
         listener: &own,
-        wait: args.wait,
+        wait: share.others.wait,
         max_memory,
-        checkpoints: checkpoints.as_ref(),
+        checkpoints: share.checkpoints.as_ref(),
     };
     let led = children.while_they_last(&party, || cluster::lead(&party, &place));
-    leading(led, &place, children)
+    leading(led, &party, &place, children)
 }
 
 /// Comes together with processes that others have started.
 fn meet_others<F: ValueEnum + Send + Sync>(
-    args: &args::Processes,
+    share: &Share,
     hosts: &Path,
     common: &Common<F>,
     searches: &Interruptible,
@@ -167,7 +180,7 @@ fn meet_others<F: ValueEnum + Send + Sync>(
     let roster = Roster::parse(&source);
     let roster = roster.map_err(|wrong| Failure::Program(source, wrong))?;
     let count = roster.addresses.len();
-    let own = args.process.unwrap_or_default() as usize;
+    let own = share.others.process.unwrap_or_default() as usize;
     let Some(address) = roster.addresses.get(own) else {
         let text = format!("there is no process {own} in '{}'", hosts.display());
         let help = format!("it lists processes 0 to {}", count - 1);
@@ -197,15 +210,15 @@ fn meet_others<F: ValueEnum + Send + Sync>(
         terms: &terms,
         health: &health,
     };
-    let checkpoints = checkpoints(args);
     let place = Place {
         listener: &listener,
-        wait: args.wait,
-        max_memory: memory_limit(common),
-        checkpoints: checkpoints.as_ref(),
+        wait: share.others.wait,
+        max_memory: share.max_memory.or_else(free_memory::nearly_all),
+        checkpoints: share.checkpoints.as_ref(),
     };
     if own == 0 {
-        return leading(cluster::lead(&party, &place), &place, Children(Vec::new()));
+        let led = cluster::lead(&party, &place);
+        return leading(led, &party, &place, Children(Vec::new()));
     }
     let what = format!("process {own}");
     let joined = progress::watched_by(common, searches, &health.monitor, &what, || {
@@ -240,6 +253,7 @@ fn terms(count: usize, threads: u32, (programs, options): Digests) -> Terms {
 /// The part of process 0.
 fn leading(
     led: Result<Cluster, Refusal>,
+    party: &Party,
     place: &Place,
     children: Children,
 ) -> Result<Part, Failure> {
@@ -248,13 +262,14 @@ fn leading(
             cluster: Arc::new(cluster),
             children,
             max_memory: place.max_memory,
+            threads: party.terms.threads as usize,
         }),
         Err(refusal) => Part::Done(refused(refusal)?),
     })
 }
 
 /// The checkpoints that were asked for.
-fn checkpoints(args: &args::Processes) -> Option<Checkpoints> {
+pub fn checkpoints(args: &args::Processes) -> Option<Checkpoints> {
     Some(Checkpoints {
         folder: args.checkpoint.clone()?,
         every: args.checkpoint_every,
@@ -274,30 +289,19 @@ fn refused(refusal: Refusal) -> Result<Exit, Failure> {
 }
 
 /// Says what has failed: nothing is known then.
-fn inconclusive(text: String) -> Exit {
+pub fn inconclusive(text: String) -> Exit {
     Failure::message(text).report();
     Exit::Inconclusive
-}
-
-/// The limits of one answer, from now on.
-pub fn limits<F: ValueEnum + Send + Sync>(leader: Option<&Leader>, common: &Common<F>) -> Limits {
-    match leader {
-        None => verify::limits(common),
-        Some(leader) => verify::limits_within(common, leader.max_memory),
-    }
-}
-
-/// The exit code of a command that may have led others.
-pub fn conclude(leader: Option<Leader>, exit: Result<Exit, Failure>) -> Result<Exit, Failure> {
-    match leader {
-        None => exit,
-        Some(leader) => exit.map(|exit| leader.end(exit)),
-    }
 }
 
 impl Leader {
     pub fn explorer(&self) -> Arc<dyn Explorer> {
         self.cluster.clone()
+    }
+
+    /// The other processes, as helpers with the cells of a sweep.
+    pub fn help_with_cells(&self) -> CellHelpers {
+        self.cluster.help_with_cells()
     }
 
     /// Ends the run with an exit code, unless something has failed.
@@ -359,7 +363,7 @@ impl Drop for Children {
 
 /// Starts another process of this program, which gets its socket as standard input.
 #[cfg(unix)]
-fn spawn(listener: TcpListener, member: &args::Member, secret: &Secret) -> std::io::Result<Child> {
+fn spawn(listener: TcpListener, member: &Member, secret: &Secret) -> std::io::Result<Child> {
     use std::os::fd::OwnedFd;
     use std::process::{Command, Stdio};
     let mut command = Command::new(std::env::current_exe()?);
@@ -372,11 +376,11 @@ fn spawn(listener: TcpListener, member: &args::Member, secret: &Secret) -> std::
     if let Some(most) = member.max_memory {
         command.arg("--max-memory").arg(most.to_string());
     }
-    if let Some(folder) = &member.checkpoint {
-        let every = member.checkpoint_every.as_secs_f64().to_string();
-        command.arg("--checkpoint").arg(folder);
+    if let Some(kept) = &member.checkpoints {
+        let every = kept.every.as_secs_f64().to_string();
+        command.arg("--checkpoint").arg(&kept.folder);
         command.arg("--checkpoint-every").arg(every);
-        command.args(member.resume.then_some("--resume"));
+        command.args(kept.resume.then_some("--resume"));
     }
     command.env(SECRET, secret.text());
     command

@@ -1,6 +1,6 @@
 //! Questions that are refused: options that do not go together, or not with a program.
 
-use super::Failure;
+use super::{Failure, args};
 use crate::import::Format;
 use crate::memory::{Abstraction, AbstractionKind};
 use crate::verify::SearchKind;
@@ -55,8 +55,12 @@ pub fn with_integers(abstraction: Abstraction, asked: &[(&str, bool)]) -> Result
     })
 }
 
-/// Refuses what only one process can do.
-pub fn with_processes(abstraction: Abstraction, asked: &[(&str, bool)]) -> Result<(), Failure> {
+/// Refuses what can be done only by one process in its memory.
+pub fn beyond_memory(
+    args: &args::Processes,
+    abstraction: Abstraction,
+    asked: &[(&str, bool)],
+) -> Result<(), Failure> {
     use AbstractionKind::{Exact, Fd, Logs, Pd, Set};
     let kind = abstraction.kind();
     let option = asked.iter().find(|(_, given)| *given);
@@ -65,10 +69,14 @@ pub fn with_processes(abstraction: Abstraction, asked: &[(&str, bool)]) -> Resul
         (Pd | Logs, None) => format!("--abs {kind}"),
         (Fd | Set | Exact, None) => return Ok(()),
     };
+    let (with, who) = match args.spill {
+        Some(_) => ("--spill", "it is for"),
+        None => ("several processes", "they search"),
+    };
     Err(Failure::Message {
-        text: format!("{text} does not go with several processes"),
-        help: Some(
-            "they search states that are kept apart: use --abs fd, set or exact".to_string(),
-        ),
+        text: format!("{text} does not go with {with}"),
+        help: Some(format!(
+            "{who} states that are kept apart: use --abs fd, set or exact"
+        )),
     })
 }

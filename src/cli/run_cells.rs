@@ -4,13 +4,14 @@
 use super::args::{CellArgs, Common};
 use super::find::{Found, find};
 use super::interrupt::Interruptible;
+use super::processes::{self, Leader, Part, Share};
 use super::programs::{self, Programs};
 use super::streams::print_message;
 use super::sweep_folder::{LockedFolder, SweepFolder};
 use super::sweep_progress::SweepProgress;
 use super::{Exit, Failure, free_memory, output, sweep_folder};
 use crate::experiment::{
-    Budget, CellOutcome, Entry, Event, Finished, Settings, run_all, short_names,
+    Budget, CellOutcome, Entry, Event, Finished, Helpers, Settings, run_all, short_names,
 };
 use crate::limits::Monitor;
 use crate::record::{Cell, ListedProgram, Manifest};
@@ -53,25 +54,39 @@ pub fn settings<F: ValueEnum + Send + Sync>(args: &CellArgs<F>) -> Settings {
     }
 }
 
-/// Answers all cells. `tables` makes the files that go with complete results.
+/// Answers all cells; or how this process has ended, if another one leads. `tables` makes the
+/// files that go with complete results.
 pub fn answer<F: ValueEnum + Send + Sync>(
     args: &CellArgs<F>,
     request: SweepRequest,
     cells: impl Fn(&Programs) -> Vec<Cell>,
     tables: impl Fn(&[Entry], &[ListedProgram]) -> Vec<(&'static str, String)>,
-) -> Result<SweepAnswer, Failure> {
+) -> Result<Result<SweepAnswer, Exit>, Failure> {
+    let mut options = request.options;
+    options.extend(request.settings.options());
+    options.extend(language(&args.common));
+    let asked = format!("{} {options:?}", request.command);
+    if args.others.process.is_some_and(|process| process > 0) {
+        let searches = Interruptible::new();
+        if let Part::Done(exit) = processes_of(args, &searches, &asked)? {
+            return Ok(Err(exit));
+        }
+    }
     let found = find(&args.files, &programs::ENDINGS);
     let folder = args.out.as_ref();
     let folder = folder.map(|folder| take(folder, args.resume, &found));
     let folder = folder.transpose()?;
     let programs = programs::load(found, &args.common);
     let cells = cells(&programs);
-    let mut options = request.options;
-    options.extend(request.settings.options());
-    options.extend(language(&args.common));
     let manifest = Manifest::new(request.command, options, programs.listed.clone());
     let opened = folder.map(|folder| folder.open(&manifest));
     let (folder, finished) = opened.transpose()?.unzip();
+    let searches = Interruptible::new();
+    let leader = match processes_of(args, &searches, &asked)? {
+        Part::Alone => None,
+        Part::Leader(leader) => Some(leader),
+        Part::Done(exit) => return Ok(Err(exit)),
+    };
     let ran = run(
         args,
         &programs,
@@ -79,6 +94,7 @@ pub fn answer<F: ValueEnum + Send + Sync>(
         &request.settings,
         folder.as_ref(),
         finished.unwrap_or_default(),
+        (&searches, leader.as_ref()),
     );
     let finished: Vec<Finished> = cells
         .iter()
@@ -106,18 +122,34 @@ pub fn answer<F: ValueEnum + Send + Sync>(
     let limited = entries
         .iter()
         .any(|entry| entry.cell_outcome() == CellOutcome::Stopped);
-    Ok(SweepAnswer {
-        exit: if programs.broken() {
-            Exit::Usage
-        } else if ran.interrupted || limited {
-            Exit::Inconclusive
-        } else {
-            Exit::Fine
-        },
+    let exit = if programs.broken() {
+        Exit::Usage
+    } else if ran.interrupted || limited {
+        Exit::Inconclusive
+    } else {
+        Exit::Fine
+    };
+    Ok(Ok(SweepAnswer {
+        exit: leader.map_or(exit, |leader| leader.end(exit)),
         programs: programs.listed,
         entries,
         failures,
-    })
+    }))
+}
+
+/// Comes together with other processes, if there are to be any: they answer cells.
+fn processes_of<F: ValueEnum + Send + Sync>(
+    args: &CellArgs<F>,
+    searches: &Interruptible,
+    asked: &str,
+) -> Result<Part, Failure> {
+    let share = Share {
+        others: &args.others,
+        max_memory: args.memory,
+        checkpoints: None,
+    };
+    let digests = || processes::digests(&args.files, &args.common, asked);
+    processes::assemble(&share, &args.common, searches, digests)
 }
 
 /// Takes a folder for results, if no program is in it.
@@ -170,16 +202,22 @@ fn run<F: ValueEnum + Send + Sync>(
     settings: &Settings,
     folder: Option<&SweepFolder>,
     finished: HashMap<Cell, Finished>,
+    (searches, leader): (&Interruptible, Option<&Leader>),
 ) -> RunOutcome {
     let open = |cell: &&Cell| !finished.contains_key(cell);
     let open: Vec<Cell> = cells.iter().filter(open).cloned().collect();
     let prefix = short_names(&programs.listed);
     let done = cells.len() - open.len();
-    let searches = Interruptible::new();
     let progress = SweepProgress::new(args.common.quiet, &searches.bars, prefix, cells.len(), done);
-    let budget = Budget {
-        threads: args.common.thread_count(),
-        memory: args.memory.or_else(free_memory::nearly_all),
+    let budget = match leader {
+        None => Budget {
+            threads: args.common.thread_count(),
+            memory: args.memory.or_else(free_memory::nearly_all),
+        },
+        Some(leader) => Budget {
+            threads: leader.threads,
+            memory: leader.max_memory,
+        },
     };
     let outcome = Mutex::new(RunOutcome {
         finished,
@@ -204,7 +242,12 @@ fn run<F: ValueEnum + Send + Sync>(
         }
     };
     let subject = |cell: &Cell| &programs.subjects[&cell.program];
-    let run = |monitor: &Monitor| run_all(&open, subject, settings, budget, monitor, &watch);
+    // They help until all cells are answered.
+    let helpers = leader.map(Leader::help_with_cells);
+    let helping = helpers.as_ref().map(|helpers| helpers as &dyn Helpers);
+    let run = |monitor: &Monitor| {
+        run_all(&open, subject, settings, budget, helping, monitor, &watch);
+    };
     progress.watch(|| searches.run(run));
     let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
     RunOutcome {

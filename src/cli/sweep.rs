@@ -27,7 +27,10 @@ pub fn run(args: &args::Sweep) -> Result<Exit, Failure> {
         },
     };
     let cells = |programs: &Programs| grid.cells(programs.names());
-    let answered = run_cells::answer(&args.cells, request, cells, files)?;
+    let answered = match run_cells::answer(&args.cells, request, cells, files)? {
+        Ok(answered) => answered,
+        Err(exit) => return Ok(exit),
+    };
     let (entries, programs) = (&answered.entries, &answered.programs);
     let common = &args.cells.common;
     let paint = stdout_paint();

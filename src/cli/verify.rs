@@ -3,8 +3,9 @@
 use super::answers::{self, Answers};
 use super::args::{self, Common};
 use super::interrupt::Interruptible;
-use super::processes::{self, Leader, Part};
+use super::processes;
 use super::streams::{stdout_paint, table_style};
+use super::support::Support;
 use super::{Exit, Failure, certificates, conclude, free_memory, input, output, progress, refuse};
 use crate::certificate::certificate_of_correctness;
 use crate::fences::{self, FencePlace};
@@ -70,43 +71,42 @@ pub fn run(args: &args::Verify) -> Result<Exit, Failure> {
         ("--fence", !args.fence.is_empty()),
     ];
     let asked = (abstraction, strategy);
-    let leader = match processes_of(args, abstraction, &searches)? {
-        Part::Alone => None,
-        Part::Leader(leader) => Some(leader),
-        Part::Done(exit) => return Ok(exit),
+    let support = match support(args, abstraction, &searches)? {
+        Ok(support) => support,
+        Err(exit) => return Ok(exit),
     };
-    let verify = |file: &Path, answers: &mut Answers| {
-        one(args, file, asked, &searches, leader.as_ref(), answers)
-    };
+    let verify =
+        |file: &Path, answers: &mut Answers| one(args, file, asked, &searches, &support, answers);
     let exit = answers::for_each(&args.files, &args.common, Mode::Verify, &about_one, verify);
-    processes::conclude(leader, exit)
+    support.conclude(exit)
 }
 
-/// Comes together with other processes, if there are to be any.
-fn processes_of(
+/// Comes together with other processes, if there are to be any, or makes room on disk.
+fn support(
     args: &args::Verify,
     abstraction: Abstraction,
     searches: &OnceCell<Arc<Interruptible>>,
-) -> Result<Part, Failure> {
+) -> Result<Result<Support, Exit>, Failure> {
     if !args.processes.is_given() {
-        return Ok(Part::Alone);
+        return Ok(Ok(Support::Nothing));
     }
     let asked = [
-        ("--robust", args.robust),
+        ("--robust", args.robust && args.processes.spill.is_none()),
         ("--search sets", args.search == SearchKind::Sets),
     ];
-    refuse::with_processes(abstraction, &asked)?;
+    refuse::beyond_memory(&args.processes, abstraction, &asked)?;
     let options = format!(
-        "verify {:?} {:?} {} {} {:?}",
+        "verify {:?} {:?} {} {} {:?} {:?}",
         args.model,
         (abstraction, args.buffers.k, args.bound, args.search),
         args.no_symmetry,
         args.full,
         (args.deadlock, args.stuck, &args.fence),
+        args.processes.kept(),
     );
-    let digests = || processes::digests(&args.files, &args.common, &args.processes, &options);
+    let digests = || processes::digests(&args.files, &args.common, &options);
     let searches = searches.get_or_init(Interruptible::new);
-    processes::assemble(&args.processes, &args.common, searches, digests)
+    Support::assemble(&args.processes, &args.common, searches, digests)
 }
 
 /// Verifies one program.
@@ -115,7 +115,7 @@ fn one(
     file: &Path,
     (abstraction, strategy): (Abstraction, Strategy),
     searches: &OnceCell<Arc<Interruptible>>,
-    leader: Option<&Leader>,
+    support: &Support,
     answers: &mut Answers,
 ) -> Result<Exit, Failure> {
     let input = input::program(file, &args.common)?;
@@ -173,8 +173,8 @@ fn one(
             join: args.buffers.join,
             correct_under_sc: false,
             threads: args.common.thread_count(),
-            limits: processes::limits(leader, &args.common),
-            explorer: leader.map(Leader::explorer),
+            limits: support.limits(&args.common),
+            explorer: support.explorer(),
         };
         let begin = Instant::now();
         let what = format!("{} under {}", source.name(), model.upper());

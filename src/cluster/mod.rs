@@ -12,6 +12,8 @@
 //! and all workers search (`question`). Everything else (search by sets, view logs, replaying traces, choosing
 //! fences) stays with process 0.
 //!
+//! In a sweep, whole cells go to other processes, and process 0 writes down the answers (`cells`).
+//!
 //! A process that is lost ends the run: the first that notices tells all others, and process 0
 //! answers with what is known, never with a verdict (`health`).
 //!
@@ -21,6 +23,7 @@
 //! This is the only module beside `cli` that does input and output: it has the network, and the
 //! files of checkpoints.
 
+mod cells;
 mod channel;
 mod checkpoint;
 mod handshake;
@@ -30,6 +33,7 @@ mod roster;
 mod run;
 mod team;
 
+pub use cells::CellHelpers;
 pub use checkpoint::Checkpoints;
 pub use handshake::{Party, Refusal, Terms};
 pub use health::{Health, SharedHealth};

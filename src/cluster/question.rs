@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 #[derive(Serialize, Deserialize)]
 pub enum Command {
     Search(Box<Question>),
+    /// Cells are handed out, until there are none.
+    Cells,
     /// The run is over, with this exit code.
     End(u8),
 }

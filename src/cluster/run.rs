@@ -1,5 +1,6 @@
 //! A run of several processes: one leads, the others join.
 
+use super::cells::{CellHelpers, Order, answer_cells, hand_out};
 use super::checkpoint::{Checkpoints, WorkerFiles};
 use super::handshake::{Party, Refusal};
 use super::health::{SharedHealth, rest};
@@ -47,12 +48,24 @@ pub struct Cluster {
     /// Bytes for the workers of this process.
     max_memory: Arc<AtomicU64>,
     ended: Mutex<Receiver<u8>>,
+    processes: usize,
+    /// Workers of each process.
+    threads: usize,
 }
 
 /// Something for all workers to do, and where the first puts what was found.
 struct Job {
     command: Vec<u8>,
-    reply: Option<Sender<Exploration>>,
+    reply: Reply,
+}
+
+/// What the first worker has to do with others of its process meanwhile.
+#[derive(Default)]
+enum Reply {
+    #[default]
+    Nothing,
+    Found(Sender<Exploration>),
+    Cells(Receiver<Order>),
 }
 
 /// What the workers of one process have in common.
@@ -74,6 +87,8 @@ pub fn lead(party: &Party, place: &Place) -> Result<Cluster, Refusal> {
         health: party.health.clone(),
         max_memory,
         ended: Mutex::new(ended),
+        processes: party.roster.addresses.len(),
+        threads: party.terms.threads as usize,
     })
 }
 
@@ -159,8 +174,13 @@ impl Workplace {
             match postcard::from_bytes(&said[0]) {
                 Ok(Command::Search(question)) => {
                     let found = self.search(&question, &mut team);
-                    if let Some(reply) = reply {
+                    if let Reply::Found(reply) = reply {
                         let _ = reply.send(found);
+                    }
+                }
+                Ok(Command::Cells) => {
+                    if self.take_cells(&mut team, reply).is_err() {
+                        rest();
                     }
                 }
                 Ok(Command::End(code)) => {
@@ -173,6 +193,18 @@ impl Workplace {
                 }
             }
         }
+    }
+
+    /// Hands cells out, or answers them, until there are none.
+    fn take_cells(&self, team: &mut Team, reply: Reply) -> Result<(), Lost> {
+        let threads = self.threads as usize;
+        if let Reply::Cells(orders) = reply {
+            hand_out(team, threads, &orders, &self.health)?;
+        } else if team.own() >= threads && team.own().is_multiple_of(threads) {
+            let most = self.max_memory.load(Ordering::Relaxed) / self.threads;
+            answer_cells(team, most, &self.health)?;
+        }
+        team.round(Vec::new()).map(drop)
     }
 
     fn search(&self, question: &Question, team: &mut Team) -> Exploration {
@@ -200,7 +232,7 @@ impl Workplace {
 impl Cluster {
     /// Ends the run on all processes, with an exit code.
     pub fn end(&self, code: u8) {
-        self.give(Command::End(code), None);
+        self.give(Command::End(code), Reply::Nothing);
         if !self.health.has_failed() {
             let ended = self.ended.lock().expect("no thread panics here");
             let _ = ended.recv_timeout(FAREWELL);
@@ -216,7 +248,14 @@ impl Cluster {
         failure
     }
 
-    fn give(&self, command: Command, reply: Option<Sender<Exploration>>) {
+    /// The other processes, as helpers with the cells of a sweep.
+    pub fn help_with_cells(&self) -> CellHelpers {
+        let (orders, to_hand_out) = mpsc::channel();
+        self.give(Command::Cells, Reply::Cells(to_hand_out));
+        CellHelpers::new(orders, self.processes, self.threads, self.health.clone())
+    }
+
+    fn give(&self, command: Command, reply: Reply) {
         let command = postcard::to_stdvec(&command).expect("commands have known lengths");
         let jobs = self.jobs.lock().expect("no thread panics here");
         // A worker that is gone has failed, which is known elsewhere.
@@ -230,7 +269,7 @@ impl Explorer for Cluster {
         self.max_memory.store(most, Ordering::Relaxed);
         let (reply, answer) = mpsc::channel();
         let question = Box::new(Question::new(search));
-        self.give(Command::Search(question), Some(reply));
+        self.give(Command::Search(question), Reply::Found(reply));
         loop {
             match answer.recv_timeout(LOOK) {
                 Ok(found) => {

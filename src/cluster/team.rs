@@ -2,7 +2,8 @@
 //!
 //! The dataflow has one input and one exchange, which brings messages to the workers they are
 //! for. A round is an epoch: a worker that ends a round advances its input, and the round is over
-//! when no message of it can be under way any more, which is what the probe says.
+//! when no message of it can be under way any more, which is what the probe says. A second dataflow
+//! brings letters, which belong to no round and are there as soon as they have arrived.
 
 use super::health::SharedHealth;
 use crate::space::spread::{Lost, Peers};
@@ -20,6 +21,9 @@ use timely::worker::Worker;
 
 /// The longest wait before it is looked whether the run still stands.
 const NAP: Duration = Duration::from_millis(20);
+
+/// How long a worker waits that also has to look elsewhere.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// What travels between workers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -49,6 +53,9 @@ pub struct Team<'w> {
     messages: Messages,
     probe: ProbeHandle<u64>,
     inbox: Rc<RefCell<Inbox>>,
+    letters: Messages,
+    posted: u64,
+    received: Rc<RefCell<VecDeque<Message>>>,
     /// The round that this worker is in.
     round: u64,
     /// The oldest round whose reports were not taken.
@@ -82,15 +89,60 @@ impl<'w> Team<'w> {
             let (probe, _) = received.probe();
             (messages, probe)
         });
+        let received = Rc::new(RefCell::new(VecDeque::new()));
+        let arriving = received.clone();
+        let letters = worker.dataflow::<u64, _, _>(|scope| {
+            let (letters, stream) = scope.new_input::<Vec<Message>>();
+            let to_receiver = Exchange::new(|letter: &Message| u64::from(letter.to));
+            stream.sink(to_receiver, "Letters", move |(input, _)| {
+                input.for_each(|_, letters| arriving.borrow_mut().extend(letters.drain(..)));
+            });
+            letters
+        });
         Team {
             worker,
             messages,
             probe,
             inbox,
+            letters,
+            posted: 0,
+            received,
             round: 0,
             oldest: 0,
             health,
             threads,
+        }
+    }
+
+    /// Sends something that belongs to no round.
+    pub fn post(&mut self, to: usize, letter: Vec<u8>) {
+        self.letters.send(Message {
+            from: self.own() as u32,
+            to: to as u32,
+            report: false,
+            bytes: letter,
+        });
+        // Only what belongs to an earlier time is sent at once.
+        self.posted += 1;
+        self.letters.advance_to(self.posted);
+    }
+
+    /// The next letter that has arrived, and who sent it.
+    pub fn next_letter(&mut self) -> Option<(usize, Vec<u8>)> {
+        let letter = self.received.borrow_mut().pop_front()?;
+        Some((letter.from as usize, letter.bytes))
+    }
+
+    /// Lets messages move, and waits for a short while if there are none.
+    pub fn linger(&mut self) -> Result<(), Lost> {
+        self.worker.step_or_park(Some(MOMENT));
+        self.stands()
+    }
+
+    fn stands(&self) -> Result<(), Lost> {
+        match self.health.has_failed() {
+            true => Err(Lost),
+            false => Ok(()),
         }
     }
 
@@ -186,10 +238,7 @@ impl Peers for Team<'_> {
             true => self.worker.step_or_park(Some(NAP)),
             false => self.worker.step(),
         };
-        match self.health.has_failed() {
-            true => Err(Lost),
-            false => Ok(()),
-        }
+        self.stands()
     }
 
     fn reject(&mut self, from: usize) -> Lost {

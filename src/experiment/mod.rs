@@ -26,6 +26,6 @@ pub use entry::{CellOutcome, Entry, read_answers};
 pub use grid::Grid;
 pub use placements::placements;
 pub use run::{Finished, Resources, Subject, run};
-pub use schedule::{Budget, Event, run_all};
+pub use schedule::{Budget, Event, Helpers, Question, run_all};
 pub use settings::Settings;
 pub use summary::{Columns, csv, json, markdown, short, short_names, text};

@@ -13,10 +13,11 @@ use crate::report::verify::VerifyReport;
 use crate::source::Source;
 use crate::space::Standstill;
 use crate::verify::{Inconclusive, SearchKind, Verdict, VerifyOptions, verify};
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// A program that cells are about.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Subject {
     pub source: Source,
     /// The whole program, with all of its points.
@@ -24,7 +25,7 @@ pub struct Subject {
 }
 
 /// What one cell may use.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Resources {
     pub threads: usize,
     /// In bytes.
@@ -32,7 +33,8 @@ pub struct Resources {
 }
 
 /// An answered cell.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Finished {
     /// Everything that is the same in every run.
     pub record: CellRecord,

@@ -4,6 +4,9 @@
 //! Each worker may use its share of the memory. A cell that outgrows its share is put aside
 //! and runs again when all others are done, alone, with all of the memory and all threads:
 //! whether a cell ends at the limit depends on the budget and not on its neighbours.
+//!
+//! Other processes take cells from the same list ([`Helpers`]). What outgrows their memory is put
+//! aside as well, and runs again here.
 
 use super::run::{Finished, Resources, Subject, run};
 use super::settings::Settings;
@@ -21,6 +24,37 @@ pub struct Budget {
     pub threads: usize,
     /// In bytes.
     pub memory: Option<u64>,
+}
+
+/// Other processes that answer cells.
+pub trait Helpers: Sync {
+    /// How many cells they answer at a time.
+    fn slots(&self) -> usize;
+
+    /// Answers a cell in one of these slots; `None` if the run has to end before.
+    fn answer(&self, slot: usize, question: &Question) -> Option<Finished>;
+}
+
+/// What is asked in a cell.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    pub subject: &'a Subject,
+    pub cell: &'a Cell,
+    pub settings: &'a Settings,
+    pub resources: Resources,
+}
+
+impl Question<'_> {
+    /// Answers it here.
+    pub fn answer(&self, monitor: &Monitor) -> Finished {
+        run(
+            self.subject,
+            self.cell,
+            self.settings,
+            self.resources,
+            monitor,
+        )
+    }
 }
 
 /// What happens to a cell, by its place in the list.
@@ -58,6 +92,7 @@ pub fn run_all<'a>(
     subject: impl Fn(&Cell) -> &'a Subject + Sync,
     settings: &Settings,
     budget: Budget,
+    helpers: Option<&dyn Helpers>,
     monitor: &Monitor,
     watch: &(impl Fn(Event) + Sync),
 ) {
@@ -77,17 +112,30 @@ pub fn run_all<'a>(
         (Some(own), Some(all)) => Some(own.min(all)),
         (own, all) => own.or(all),
     };
-    let work = || {
-        while let Some(turn) = next(&queue, &changed, budget, most, monitor) {
+    let work = |helper: Option<(&dyn Helpers, usize)>| {
+        while let Some(turn) = next(&queue, &changed, budget, most, helper.is_some(), monitor) {
             let watched = Arc::new(monitor.sharing());
             watch(Event::Started(turn.index, &watched));
-            let cell = &cells[turn.index];
-            let finished = run(subject(cell), cell, settings, turn.resources, &watched);
-            let again = turn.shared && finished.stopped() == Some(Stopped::Memory);
-            watch(match finished.stopped() {
-                Some(Stopped::Interrupted) => Event::Abandoned(turn.index),
-                _ if again => Event::Postponed(turn.index),
-                _ => Event::Finished(turn.index, &finished),
+            let question = Question {
+                subject: subject(&cells[turn.index]),
+                cell: &cells[turn.index],
+                settings,
+                resources: turn.resources,
+            };
+            let finished = match helper {
+                None => Some(question.answer(&watched)),
+                Some((helpers, slot)) => helpers.answer(slot, &question),
+            };
+            let stopped = finished.as_ref().and_then(Finished::stopped);
+            let again = turn.shared && stopped == Some(Stopped::Memory);
+            watch(match &finished {
+                None => Event::Abandoned(turn.index),
+                Some(_) if again => Event::Postponed(turn.index),
+                Some(finished) => match stopped {
+                    // Nothing is known that would be known in another run.
+                    Some(Stopped::Interrupted | Stopped::Lost) => Event::Abandoned(turn.index),
+                    _ => Event::Finished(turn.index, finished),
+                },
             });
             let mut queue = lock(&queue);
             queue.running -= 1;
@@ -99,18 +147,25 @@ pub fn run_all<'a>(
     };
     std::thread::scope(|scope| {
         for _ in 1..budget.threads.min(cells.len()) {
-            scope.spawn(work);
+            scope.spawn(|| work(None));
         }
-        work();
+        if let Some(helpers) = helpers {
+            for slot in 0..helpers.slots().min(cells.len()) {
+                scope.spawn(move || work(Some((helpers, slot))));
+            }
+        }
+        work(None);
     });
 }
 
-/// Waits for the next cell; `None` when there is nothing left to do.
+/// Waits for the next cell; `None` when there is nothing left to do, or only cells that others
+/// do not help with.
 fn next(
     queue: &Mutex<Queue>,
     changed: &Condvar,
     budget: Budget,
     most: Option<u64>,
+    helps: bool,
     monitor: &Monitor,
 ) -> Option<Turn> {
     let mut queue = lock(queue);
@@ -123,17 +178,27 @@ fn next(
             let others = queue.running + queue.waiting.len();
             let memory = most.map(|most| {
                 let share = budget.memory.unwrap_or(most) / budget.threads as u64;
-                if others == 0 { most } else { most.min(share) }
+                if others == 0 && !helps {
+                    most
+                } else {
+                    most.min(share)
+                }
             });
             queue.running += 1;
             return Some(Turn {
                 index,
                 resources: Resources {
-                    threads: (budget.threads / (others + 1)).max(1),
+                    threads: match helps {
+                        true => 1,
+                        false => (budget.threads / (others + 1)).max(1),
+                    },
                     memory,
                 },
-                shared: memory < most,
+                shared: helps || memory < most,
             });
+        }
+        if helps {
+            return None;
         }
         if queue.running == 0 {
             let index = queue.alone.pop_front()?;

@@ -1,11 +1,12 @@
 //! What all cells of a sweep have in common.
 
 use crate::memory::Atomics;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use std::time::Duration;
 
 /// What all cells have in common.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Settings {
     /// For each cell.
     pub timeout: Option<Duration>,

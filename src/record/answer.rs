@@ -92,6 +92,8 @@ named_enum! {
         Width = "width",
         /// A process that took part was lost.
         Lost = "lost",
+        /// States could not be kept on disk.
+        Disk = "disk",
         /// The formulas have grown too large.
         Formula = "formula",
     }
@@ -106,6 +108,7 @@ impl From<StopReason> for Stopped {
             StopReason::Interrupted => Stopped::Interrupted,
             StopReason::TooWide => Stopped::Width,
             StopReason::Lost => Stopped::Lost,
+            StopReason::Disk => Stopped::Disk,
         }
     }
 }

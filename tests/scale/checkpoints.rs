@@ -90,6 +90,62 @@ fn a_killed_run_goes_on() {
     }
 }
 
+/// Whenever a process is killed, there is no wrong answer, and `--resume` gives the right one.
+#[test]
+fn random_moments() {
+    let question = [
+        "verify",
+        "algorithms/mutex/burns-3.fen",
+        "--model=pso",
+        "--abs=exact",
+        "--bound=2",
+        "--search=plain",
+        "--full",
+        "--format=json",
+    ];
+    let expected = answer(&run(&question));
+    let mut ended_before = 0;
+    let batch: u64 = std::env::var("FENCESMITH_SEEDS").map_or(0, |text| text.parse().unwrap_or(0));
+    for seed in 6 * batch..6 * batch + 6 {
+        // Numbers that look random: SplitMix64.
+        let mut random = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        random = (random ^ random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        random ^= random >> 27;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = folder.path().display().to_string();
+        let options = [
+            "--processes",
+            "3",
+            "--threads",
+            "1",
+            "--checkpoint",
+            &folder,
+        ];
+        let options = [&question[..], &options, &["--checkpoint-every", "0"]].concat();
+        let child = start(&options);
+        let others = children(&child, 2);
+        std::thread::sleep(Duration::from_millis(random % 700));
+        let victim = [child.id(), others[0], others[1]][(random >> 32) as usize % 3];
+        // It may have ended by itself.
+        let _ = std::process::Command::new("kill")
+            .args(["-KILL", &victim.to_string()])
+            .stderr(std::process::Stdio::null())
+            .status();
+        let ended = end(child);
+        match ended.code {
+            Some(1) => {
+                assert_eq!(answer(&ended), expected, "seed {seed}");
+                ended_before += 1;
+            }
+            Some(3) => assert!(ended.err.contains("process "), "seed {seed}: {ended:?}"),
+            code => assert_eq!(code, None, "seed {seed}: {ended:?}"),
+        }
+        let resumed = run(&[&options[..], &["--resume"]].concat());
+        assert_eq!(answer(&resumed), expected, "seed {seed}");
+    }
+    assert!(ended_before < 6, "nobody was killed");
+}
+
 /// A checkpoint that was changed is refused.
 #[test]
 fn a_broken_checkpoint() {

@@ -6,17 +6,17 @@ use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const SECRET: &str = "correct horse battery staple";
+pub const SECRET: &str = "correct horse battery staple";
 const PROGRAM: &str = "algorithms/litmus/sb.fen";
 
 /// A file with hosts on ports that nobody else has, and their addresses.
-struct Hosts {
+pub struct Hosts {
     folder: TempDir,
     addresses: Vec<String>,
 }
 
 impl Hosts {
-    fn new(count: usize) -> Hosts {
+    pub fn new(count: usize) -> Hosts {
         let ports: Vec<TcpListener> = (0..count)
             .map(|_| TcpListener::bind("127.0.0.1:0").expect("there is a port"))
             .collect();
@@ -30,7 +30,7 @@ impl Hosts {
         hosts
     }
 
-    fn file(&self) -> String {
+    pub fn file(&self) -> String {
         self.folder.path().join("hosts").display().to_string()
     }
 

@@ -1,4 +1,4 @@
-//! Searches by several workers and by several processes.
+//! Searches by several workers, by several processes, and with states on disk.
 
 #[cfg(unix)]
 mod answers;
@@ -10,4 +10,7 @@ mod failures;
 mod hosts;
 #[cfg(unix)]
 mod run;
+mod spill;
+#[cfg(unix)]
+mod sweeps;
 mod workers;

@@ -150,7 +150,7 @@ fn spread(search: &Search, count: usize) -> Exploration {
     found.into_iter().next().expect("there is a first worker")
 }
 
-fn summary(found: &Exploration) -> String {
+pub fn summary(found: &Exploration) -> String {
     let statistics = &found.statistics;
     format!(
         "{:?} {} {} {:?} {} {:?} {} {:#?}",
@@ -172,8 +172,14 @@ const ABSTRACTIONS: [Abstraction; 4] = [
     Abstraction::Set,
 ];
 
-/// Compares on one program, with what follows from the seed.
-fn compare(name: &str, program: &Program, seed: u64) -> u64 {
+/// Compares a search with that in memory on one program, with what follows from the seed; how
+/// many states there are.
+pub fn compare(
+    name: &str,
+    program: &Program,
+    seed: u64,
+    other: impl Fn(&Search) -> Exploration,
+) -> u64 {
     let model = [Model::Sc, Model::Tso, Model::Pso][seed as usize % 3];
     let semantics = Semantics::new(model, ABSTRACTIONS[seed as usize / 3 % 4]);
     let stepper = semantics.stepper(program);
@@ -191,35 +197,51 @@ fn compare(name: &str, program: &Program, seed: u64) -> u64 {
         threads: 1,
     };
     let expected = explore(&search);
-    let workers = [1, 2, 3, 4, 7][seed as usize % 5];
-    let found = spread(&search, workers);
+    let found = other(&search);
     assert_eq!(
         summary(&found),
         summary(&expected),
-        "{name}: {workers} workers, {semantics:?}"
+        "{name}: seed {seed}, {semantics:?}"
     );
     expected.statistics.states
 }
 
 #[test]
 fn random_programs() {
+    let states = compare_random(160, |search, seed| {
+        spread(search, [1, 2, 3, 4, 7][seed as usize % 5])
+    });
+    assert!(states > 20_000, "the programs have states: {states}");
+}
+
+/// Compares on so many random programs; how many states there are.
+pub fn compare_random(count: u64, other: impl Fn(&Search, u64) -> Exploration) -> u64 {
     let families = families();
     let mut states = 0;
-    for seed in 0..160 {
+    for seed in 0..count {
         let options = &families[seed as usize % families.len()];
         let case = match seed % 8 {
             7 => template_case(seed),
             _ => case(seed, options),
         };
-        states += compare(&case.text, &case.program, seed);
+        states += compare(&case.text, &case.program, seed, |search| {
+            other(search, seed)
+        });
     }
-    assert!(states > 20_000, "the programs have states: {states}");
+    states
 }
 
 /// One process has more configurations than a first layout has numbers for, and one place more
 /// values than it has codes for: all workers start over with wider fields.
 #[test]
 fn numbers_outgrow_their_fields() {
+    let (program, model) = wide();
+    agree("wide.fen", &program, model, 50_000, |search| {
+        spread(search, 3)
+    });
+}
+
+pub fn wide() -> (Program, Semantics) {
     let text = "
         shared int x;
         shared bool y;
@@ -231,19 +253,32 @@ fn numbers_outgrow_their_fields() {
         invariant x < 2793;";
     let program = programs::program(&Source::new("wide.fen", text));
     let model = Semantics::new(Model::Tso, Abstraction::Exact { bound: 1 });
-    agree("wide.fen", &program, model, 3, 50_000);
+    (program, model)
 }
 
 /// Levels that take several rounds.
 #[test]
 fn a_larger_program() {
-    let program = programs::program(&programs::source("mutex/burns-3"));
-    let model = Semantics::new(Model::Pso, Abstraction::Exact { bound: 2 });
-    agree("burns-3", &program, model, 2, 200_000);
+    let (program, model) = larger();
+    agree("burns-3", &program, model, 200_000, |search| {
+        spread(search, 2)
+    });
 }
 
-/// So many workers find the same as one, among all states; there are at least so many.
-fn agree(name: &str, program: &Program, semantics: Semantics, workers: usize, least: u64) {
+pub fn larger() -> (Program, Semantics) {
+    let program = programs::program(&programs::source("mutex/burns-3"));
+    let model = Semantics::new(Model::Pso, Abstraction::Exact { bound: 2 });
+    (program, model)
+}
+
+/// Another search finds the same as that in memory, among all states; there are at least so many.
+pub fn agree(
+    name: &str,
+    program: &Program,
+    semantics: Semantics,
+    least: u64,
+    other: impl Fn(&Search) -> Exploration,
+) {
     let program = program.fenced(&Default::default());
     let stepper = semantics.stepper(&program);
     let limits = Limits::default();
@@ -261,7 +296,7 @@ fn agree(name: &str, program: &Program, semantics: Semantics, workers: usize, le
         "{name}: {:?}",
         expected.statistics
     );
-    let found = spread(&search, workers);
+    let found = other(&search);
     assert_eq!(summary(&found), summary(&expected), "{name}");
 }
 

@@ -10,7 +10,8 @@
 //! of the order of discovery.
 //!
 //! [`spread`] is the first of them by several workers that share no memory, each with its part of
-//! the states: on one machine or on many.
+//! the states: on one machine or on many. [`spill`] is the same with states on disk, for spaces
+//! that memory does not hold.
 //!
 //! A third engine, `sets`, visits the same states many at a time ([`SetExplorer`]): products of
 //! sets of configurations, between which only memory changes.
@@ -32,6 +33,7 @@ mod sequential;
 mod sets;
 mod shared;
 mod slots;
+pub mod spill;
 pub mod spread;
 mod standstill;
 mod successors;

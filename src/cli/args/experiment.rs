@@ -1,7 +1,7 @@
 //! The arguments of `sweep`, `compare` and `report`.
 
 use super::common::{Common, size};
-use super::{RELAXED, one_of};
+use super::{Others, RELAXED, one_of};
 use crate::infer::EngineKind;
 use crate::memory::{AbstractionKind, Model};
 use crate::record::Mode;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 const EXIT_CODES: &str = "Exit codes:
   0  every cell was answered, whatever the answer
   2  the command line is wrong, or a program is: the others are answered all the same
-  3  interrupted, or some cell ended at a limit";
+  3  interrupted, a process was lost, or some cell ended at a limit";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
@@ -90,6 +90,8 @@ pub struct CellArgs<F: ValueEnum + Send + Sync + 'static> {
     /// Memory for all cells together, e.g. 16G [default: nine tenths of what is free]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
+    #[command(flatten)]
+    pub others: Others,
     #[command(flatten)]
     pub common: Common<F>,
 }

@@ -8,9 +8,10 @@ use super::answers::{self, Answers};
 use super::args::{self, AnswerFormat, Head, KindsName};
 use super::input::{self, Input};
 use super::interrupt::Interruptible;
-use super::processes::{self, Leader, Part};
+use super::processes;
 use super::refuse;
 use super::streams::{print_message, stderr_paint, stdout_paint};
+use super::support::Support;
 use super::{Exit, Failure, certificates, conclude, output, progress};
 use crate::c::Repair;
 use crate::certificate::certificate;
@@ -48,37 +49,35 @@ pub fn run(args: &args::Infer) -> Result<Exit, Failure> {
         ("a file of costs", cost_file(args).is_some()),
     ];
     let asked = (abstraction, strategy);
-    let leader = match processes_of(args, abstraction, &searches)? {
-        Part::Alone => None,
-        Part::Leader(leader) => Some(leader),
-        Part::Done(exit) => return Ok(exit),
+    let support = match support(args, abstraction, &searches)? {
+        Ok(support) => support,
+        Err(exit) => return Ok(exit),
     };
-    let infer = |file: &Path, answers: &mut Answers| {
-        one(args, file, asked, &searches, leader.as_ref(), answers)
-    };
+    let infer =
+        |file: &Path, answers: &mut Answers| one(args, file, asked, &searches, &support, answers);
     let exit = answers::for_each(&args.files, &args.common, Mode::Infer, &about_one, infer);
-    processes::conclude(leader, exit)
+    support.conclude(exit)
 }
 
-/// Comes together with other processes, if there are to be any: they take part in the plain
-/// searches of the lazy engine.
-fn processes_of(
+/// Comes together with other processes, if there are to be any, or makes room on disk: for the
+/// plain searches of the lazy engine.
+fn support(
     args: &args::Infer,
     abstraction: Abstraction,
     searches: &OnceCell<Arc<Interruptible>>,
-) -> Result<Part, Failure> {
+) -> Result<Result<Support, Exit>, Failure> {
     if !args.processes.is_given() {
-        return Ok(Part::Alone);
+        return Ok(Ok(Support::Nothing));
     }
     let asked = [
-        ("--robust", args.robust),
+        ("--robust", args.robust && args.processes.spill.is_none()),
         ("--engine points", args.engine == EngineKind::Points),
         ("--engine ordering", args.engine == EngineKind::Ordering),
         ("--search sets", args.search == SearchKind::Sets),
     ];
-    refuse::with_processes(abstraction, &asked)?;
+    refuse::beyond_memory(&args.processes, abstraction, &asked)?;
     let options = format!(
-        "infer {:?} {:?} {} {:?}",
+        "infer {:?} {:?} {} {:?} {:?}",
         args.model,
         (abstraction, args.buffers.k, args.search),
         args.stuck,
@@ -89,10 +88,11 @@ fn processes_of(
             args.per_process,
             args.repair
         ),
+        args.processes.kept(),
     );
-    let digests = || processes::digests(&args.files, &args.common, &args.processes, &options);
+    let digests = || processes::digests(&args.files, &args.common, &options);
     let searches = searches.get_or_init(Interruptible::new);
-    processes::assemble(&args.processes, &args.common, searches, digests)
+    Support::assemble(&args.processes, &args.common, searches, digests)
 }
 
 /// Infers fences for one program.
@@ -101,7 +101,7 @@ fn one(
     file: &Path,
     (abstraction, strategy): (Abstraction, Strategy),
     searches: &OnceCell<Arc<Interruptible>>,
-    leader: Option<&Leader>,
+    support: &Support,
     answers: &mut Answers,
 ) -> Result<Exit, Failure> {
     let input = input::program_to_mend(file, &args.common, args.repair)?;
@@ -154,8 +154,8 @@ fn one(
             thresholds: args.buffers.first_thresholds(),
             join: args.buffers.join,
             threads: args.common.thread_count(),
-            limits: processes::limits(leader, &args.common),
-            explorer: leader.map(Leader::explorer),
+            limits: support.limits(&args.common),
+            explorer: support.explorer(),
             ..VerifyOptions::new(model, abstraction)
         };
         let mut options = InferOptions {

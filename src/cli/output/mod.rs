@@ -8,10 +8,12 @@
 mod conflict;
 mod journal;
 mod lock;
+mod spill;
 
 pub use conflict::refuse_overwriting;
 pub use journal::Journal;
 pub use lock::Lock;
+pub use spill::SpillFolder;
 
 use super::Failure;
 use same_file::Handle;
