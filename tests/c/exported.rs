@@ -283,7 +283,7 @@ fn integers_in_c() {
         "shared integer next, serving; process p[i in 0..=1] { integer mine, now; \
          add mine = next, 1; do { load now = serving; } while (now != mine); critical: skip; \
          store serving = mine + 1; } mutex critical;",
-        "shared integer x; process p { integer r, low; low = 4; havoc r in low..=low + 2; store x = r; } \
+        "shared integer x; process p { integer r; havoc r in 4..=6; store x = r; } \
          process q { integer s; load s = x; assert(s <= 5); }",
         "shared integer x[2] = {7, -3}; process p { integer r; bool ok; cas ok, r = x[1], -3, 8; \
          assert(ok && r < 0); swap r = x[0], r; assert(r == 7); } final x[0] + x[1] <= 5;",
