@@ -17,6 +17,7 @@
 //! than there is, since a process may be seen at its label when it has left.
 
 mod expr;
+mod observed;
 mod operations;
 mod statements;
 mod text;
@@ -25,10 +26,11 @@ use super::desugar::desugared;
 use super::plain;
 use crate::diagnostic::Diagnostic;
 use crate::import::names::Names;
-use crate::lang::ast::{Ast, Expr, ExprKind, Item, Predicate, Process, Property};
+use crate::lang::ast::{Ast, Expr, Item, Predicate, Process, Property};
 use crate::lang::resolve::{SharedVariable, Symbols, Template, resolve};
-use crate::program::{BinaryOp, Domain, Initial, PropertyKind, UnaryOp, Value};
+use crate::program::{Domain, Initial, PropertyKind, Value};
 use crate::source::Span;
+use observed::{monotone, named, observes};
 use statements::Code;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -464,47 +466,4 @@ fn choose(name: &str, domain: Domain) -> String {
         true => format!("CHOOSE_ANY({name});"),
         false => format!("CHOOSE({name}, {low}, {high});"),
     }
-}
-
-/// The labels and locals of a process that a predicate names.
-fn named(expr: &Expr, process: &str, labels: &mut BTreeSet<String>, locals: &mut BTreeSet<String>) {
-    match &expr.kind {
-        ExprKind::At { process: of, label } if of.name.text == process => {
-            labels.insert(label.text.clone());
-        }
-        ExprKind::Local { process: of, local } if of.name.text == process => {
-            locals.insert(local.text.clone());
-        }
-        _ => expr::parts(expr)
-            .into_iter()
-            .for_each(|part| named(part, process, labels, locals)),
-    }
-}
-
-/// A predicate speaks of labels or locals.
-fn observes(expr: &Expr) -> bool {
-    let own = matches!(expr.kind, ExprKind::At { .. } | ExprKind::Local { .. });
-    own || expr::parts(expr).into_iter().any(observes)
-}
-
-/// No label makes the predicate less true (or less false, if that is not wanted).
-fn monotone(expr: &Expr, positive: bool) -> bool {
-    match &expr.kind {
-        ExprKind::At { .. } => positive,
-        ExprKind::Unary {
-            op: UnaryOp::Not,
-            operand,
-        } => monotone(operand, !positive),
-        ExprKind::Binary {
-            op: BinaryOp::And | BinaryOp::Or,
-            left,
-            right,
-        } => monotone(left, positive) && monotone(right, positive),
-        _ => !contains_label(expr),
-    }
-}
-
-fn contains_label(expr: &Expr) -> bool {
-    let own = matches!(expr.kind, ExprKind::At { .. });
-    own || expr::parts(expr).into_iter().any(contains_label)
 }
