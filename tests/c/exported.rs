@@ -285,8 +285,9 @@ fn integers_in_c() {
          store serving = mine + 1; } mutex critical;",
         "shared integer x; process p { integer r; havoc r in 4..=6; store x = r; } \
          process q { integer s; load s = x; assert(s <= 5); }",
-        "shared integer x[2] = {7, -3}; process p { integer r; bool ok; cas ok, r = x[1], -3, 8; \
-         assert(ok && r < 0); swap r = x[0], r; assert(r == 7); } final x[0] + x[1] <= 5;",
+        "shared integer x[2] = {7, -3}; process p { integer r; bool ok; load r = x[1]; \
+         cas ok = x[1], -3, 8; assert(ok && r < 0); swap r = x[0], r; assert(r == 7); } \
+         final x[0] + x[1] <= 5;",
     ];
     let mut compared = [0; 2];
     for text in texts {

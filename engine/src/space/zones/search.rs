@@ -27,6 +27,10 @@ use std::sync::Arc;
 /// The most states of a batch.
 const BATCH: usize = 4096;
 
+/// A batch has one of so many states that there are: what covers a state should be found before
+/// the state is expanded, and in a small space it would be in the same batch.
+const SHARE: usize = 32;
+
 /// Fewer states than this are not worth a second thread.
 const PARALLEL: usize = 1024;
 
@@ -154,8 +158,9 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
             }
         }
         loop {
+            let most = (self.states.len() as usize / SHARE).clamp(1, BATCH);
             let mut batch = Vec::new();
-            while let (true, Some(at)) = (batch.len() < BATCH, self.queue.pop_front()) {
+            while let (true, Some(at)) = (batch.len() < most, self.queue.pop_front()) {
                 if !self.states.get(at).covered {
                     batch.push(at);
                 }
