@@ -42,10 +42,22 @@ done
 for processes in 1 2 4; do
     measure "processes: $processes" --processes $processes --threads 1
 done
+
+# A tenth of the memory that the search takes, and the rest on disk.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+measure "on disk, memory: ${SPILL_MEMORY:-15M}" --threads 1 --max-memory "${SPILL_MEMORY:-15M}" \
+    --spill "$scratch/spill"
+
+# Who owns how many states: checkpoints hold 8 bytes a word of each, and little else.
+"$fencesmith" verify "$program" $options --search plain --full --no-trace --quiet --processes 2 \
+    --threads 1 --checkpoint "$scratch/kept" --checkpoint-every 0 > "$scratch/out" 2>&1 || true
+du -sb "$scratch"/kept/*/worker-* | sed 's|\t.*/| bytes of states kept by |' >&2
+
 if [ -n "${LARGE:-}" ]; then
-    program=${LARGE_PROGRAM:-benches/peers/filter3.fen}
-    options=${LARGE_OPTIONS:---model pso --abs exact --bound 2 --no-fuse}
-    each=${LARGE_MEMORY:-4G}
+    program=${LARGE_PROGRAM:-algorithms/mutex/filter-3.fen}
+    options=${LARGE_OPTIONS:---model pso --abs exact --bound 1}
+    each=${LARGE_MEMORY:-1600M}
     measure "one process of $each" --max-memory "$each" --threads 1
     measure "two processes of $each" --max-memory "$each" --processes 2 --threads 1
 fi
