@@ -131,7 +131,7 @@ fn broken_files() {
             0 => bytes.truncate(random.below(bytes.len())),
             1 => {
                 let at = random.below(bytes.len());
-                bytes[at] = random.next() as u8;
+                bytes[at] = random.number() as u8;
             }
             _ => {
                 let at = random.below(bytes.len());

@@ -100,7 +100,7 @@ pub fn eval(expr: &Expr, scope: &dyn Scope) -> Result<i64, Fault> {
             if *op == BinaryOp::Or && left != 0 {
                 return Ok(1);
             }
-            binary(*op, left as i64, eval(right, scope)? as i64)
+            binary(*op, left, eval(right, scope)?)
         }
         ExprKind::Conditional {
             condition,

@@ -274,7 +274,7 @@ impl Machine<'_> {
             } => self.atomically(place, state, |place, state| {
                 let value = self.eval(value, state)?;
                 let old = state.memory[place];
-                let sum = fit(old as i64 + value as i64)?;
+                let sum = fit(old + value)?;
                 state.memory[place] = in_range(sum, self.program.places[place].range)?;
                 self.set_local(target, old, state)
             }),
