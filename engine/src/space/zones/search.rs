@@ -160,7 +160,9 @@ impl<'g, 'a, 'o> Explorer<'g, 'a, 'o> {
         loop {
             let most = (self.states.len() as usize / SHARE).clamp(1, BATCH);
             let mut batch = Vec::new();
-            while let (true, Some(at)) = (batch.len() < most, self.queue.pop_front()) {
+            while batch.len() < most
+                && let Some(at) = self.queue.pop_front()
+            {
                 if !self.states.get(at).covered {
                     batch.push(at);
                 }
