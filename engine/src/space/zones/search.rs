@@ -29,7 +29,7 @@ const BATCH: usize = 4096;
 
 /// A batch has one of so many states that there are: what covers a state should be found before
 /// the state is expanded, and in a small space it would be in the same batch.
-const SHARE: usize = 32;
+const SHARE: usize = 128;
 
 /// Fewer states than this are not worth a second thread.
 const PARALLEL: usize = 1024;
