@@ -11,7 +11,7 @@
 //! last level ── expand ──> runs ── merge ──> without repetitions ── minus visited ──> next level
 //! ```
 //!
-//! Levels are kept in one file, since a trace is found by walking back through them ([`trace`]).
+//! Levels are kept in one file, since a trace is found by walking back through them (`trace`).
 //! They are at the same time the visited set; so that no level is compared with hundreds of
 //! runs, those of about the same size are merged into larger ones. Every level is compared with
 //! all states that were visited, once, from beginning to end: that is what the search pays, beside
