@@ -1,9 +1,10 @@
 //! States that were found in one level of a search.
 
 use super::layout::State;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// States in one piece of a level at most.
-const PIECE: usize = 1 << 14;
+const PIECE: usize = 1 << 11;
 
 /// States handed to a thread at a time.
 pub const CHUNK: usize = 256;
@@ -49,10 +50,20 @@ impl<const N: usize> Level<N> {
         }
     }
 
-    /// Moves all states of another level here.
-    pub fn append(&mut self, other: &mut Level<N>) {
-        other.pieces.iter_mut().for_each(Vec::shrink_to_fit);
-        self.pieces.append(&mut other.pieces);
+    /// A level of what several threads have found, piece by piece in turn: states that were
+    /// found together stay near each other.
+    pub fn woven(parts: impl IntoIterator<Item = Level<N>>) -> Level<N> {
+        let parts = parts.into_iter().map(|part| part.pieces.into_iter());
+        let mut parts: Vec<_> = parts.collect();
+        let mut pieces = Vec::with_capacity(parts.iter().map(ExactSizeIterator::len).sum());
+        while pieces.len() < pieces.capacity() {
+            pieces.extend(parts.iter_mut().filter_map(|part| {
+                let mut piece = part.next()?;
+                piece.shrink_to_fit();
+                Some(piece)
+            }));
+        }
+        Level { pieces }
     }
 }
 
@@ -61,5 +72,34 @@ impl<const N: usize> From<Vec<State<N>>> for Level<N> {
         Level {
             pieces: vec![states],
         }
+    }
+}
+
+/// The chunks of a level for threads to take: each begins with a part of its own and helps
+/// the others with theirs when it is done.
+pub struct Chunks<'c, const N: usize> {
+    chunks: Vec<&'c [State<N>]>,
+    /// By thread: the next chunk of its part, and the end of the part.
+    parts: Vec<(AtomicUsize, usize)>,
+}
+
+impl<'c, const N: usize> Chunks<'c, N> {
+    pub fn new(level: &'c Level<N>, threads: usize) -> Chunks<'c, N> {
+        let chunks = level.chunks();
+        let border = |at: usize| chunks.len() * at / threads;
+        let parts = (0..threads).map(|at| (AtomicUsize::new(border(at)), border(at + 1)));
+        Chunks {
+            parts: parts.collect(),
+            chunks,
+        }
+    }
+
+    /// The next chunk for a thread.
+    pub fn next(&self, thread: usize) -> Option<&'c [State<N>]> {
+        let (before, from) = self.parts.split_at(thread);
+        from.iter().chain(before).find_map(|(next, end)| {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            (at < *end).then(|| self.chunks[at])
+        })
     }
 }

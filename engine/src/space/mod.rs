@@ -25,6 +25,7 @@ mod judge;
 mod layout;
 mod level;
 mod logs;
+mod mail;
 mod merging;
 mod path;
 mod pool;

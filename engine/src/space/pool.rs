@@ -1,5 +1,6 @@
 //! Threads that share the work of a search.
 
+use crossbeam_utils::CachePadded;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,16 +11,28 @@ pub const PARALLEL: usize = 2048;
 /// Workers, one for each thread, and the threads once they are needed: all but one, because
 /// whoever asks for work takes part in it instead of going to sleep.
 pub struct Workers<W> {
-    workers: Vec<W>,
+    /// Apart from one another in memory: what one of them writes all the time is in no cache
+    /// line that another reads.
+    workers: Vec<CachePadded<W>>,
     others: Option<ThreadPool>,
 }
 
 impl<W: Send> Workers<W> {
     pub fn new(threads: usize, worker: impl Fn(usize) -> W) -> Workers<W> {
         Workers {
-            workers: (0..threads.max(1)).map(worker).collect(),
+            workers: (0..threads.max(1))
+                .map(|own| CachePadded::new(worker(own)))
+                .collect(),
             others: None,
         }
+    }
+
+    pub fn len(&self) -> usize {
+        self.workers.len()
+    }
+
+    pub fn nth(&mut self, at: usize) -> &mut W {
+        &mut self.workers[at]
     }
 
     pub fn first(&mut self) -> &mut W {
@@ -27,20 +40,27 @@ impl<W: Send> Workers<W> {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &W> {
-        self.workers.iter()
+        self.workers.iter().map(|worker| &**worker)
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut W> {
-        self.workers.iter_mut()
+        self.workers.iter_mut().map(|worker| &mut **worker)
+    }
+
+    /// Starts threads if there are to be any; whether there are.
+    pub fn start(&mut self) -> bool {
+        let others = self.workers.len() - 1;
+        if others > 0 && self.others.is_none() {
+            let threads = ThreadPoolBuilder::new().num_threads(others);
+            self.others = threads.build().ok();
+        }
+        self.others.is_some()
     }
 
     /// Runs a task once for every worker, on threads if it is worth while; otherwise once.
     pub fn run(&mut self, worth_while: bool, task: impl Fn(&mut W) + Sync) {
+        let worth_while = worth_while && self.start();
         let (first, rest) = self.workers.split_first_mut().expect("there is one");
-        if worth_while && !rest.is_empty() && self.others.is_none() {
-            let threads = ThreadPoolBuilder::new().num_threads(rest.len());
-            self.others = threads.build().ok();
-        }
         match &self.others {
             Some(others) if worth_while => others.in_place_scope(|scope| {
                 for worker in rest {

@@ -8,7 +8,8 @@ use crate::limits::StopReason;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Room for new states that a thread reserves at a time.
+/// Room for new states that a thread reserves at a time, at most: less where little is left, so
+/// that none keeps much of it from the others.
 const CREDIT: u64 = 512;
 
 /// Why the threads have to meet before all states are expanded.
@@ -20,18 +21,19 @@ pub enum Pause {
     End(Unfinished),
 }
 
-pub struct Shared<'a, T> {
+pub struct Shared<'a> {
     pub context: &'a Context<'a>,
-    pub table: &'a T,
-    /// States in the table, and those that threads have reserved room for.
+    /// States in tables, and those that threads have reserved room for.
     pub claimed: &'a AtomicU64,
-    /// The number of states at which the table counts as full.
+    /// The number of states at which threads have to meet to make room.
     pub capacity: u64,
     /// The level that is expanded; 0 if the search does not go by levels.
     pub depth: u64,
-    /// Memory taken by everything but the states outside of the table, in bytes.
+    /// Memory taken by tables of states, in bytes.
+    pub tables: &'a AtomicU64,
+    /// Memory taken by everything else but the states outside of tables.
     pub overhead: u64,
-    /// States outside of the table.
+    /// States outside of tables.
     pub outside: &'a AtomicU64,
     pub stop: Stop,
 }
@@ -43,7 +45,7 @@ pub struct Stop {
     pause: Mutex<Option<Pause>>,
 }
 
-impl<T> Shared<'_, T> {
+impl Shared<'_> {
     pub fn pause(&self, why: Pause) {
         let mut pause = self.stop.pause.lock().expect("no thread panics here");
         pause.get_or_insert(why);
@@ -64,8 +66,7 @@ impl<T> Shared<'_, T> {
     pub fn proceed<const N: usize>(&self) -> bool {
         let states = self.claimed.load(Ordering::Relaxed);
         self.context.search.monitor.report(states, self.depth);
-        let outside = self.outside.load(Ordering::Relaxed);
-        let bytes = self.overhead + outside * size_of::<State<N>>() as u64;
+        let bytes = self.others::<N>() + self.tables.load(Ordering::Relaxed);
         let checked = self.context.check();
         let checked = checked.and_then(|()| self.context.check_memory(bytes));
         if let Err(reason) = checked {
@@ -74,16 +75,23 @@ impl<T> Shared<'_, T> {
         !self.is_paused()
     }
 
+    /// Memory taken by everything but tables of states, in bytes.
+    pub fn others<const N: usize>(&self) -> u64 {
+        let outside = self.outside.load(Ordering::Relaxed);
+        self.overhead + outside * size_of::<State<N>>() as u64
+    }
+
     /// Raises a thread's credit to the number of new states it may insert; whether there is
     /// room for them.
     pub fn reserve(&self, credit: &mut u64, needed: u64) -> bool {
         let Some(missing) = needed.checked_sub(*credit + 1) else {
             return true;
         };
-        let most = self.most_states();
-        for claim in [missing + CREDIT, missing + 1] {
+        let most = self.capacity.min(self.most_states());
+        let left = most.saturating_sub(self.claimed.load(Ordering::Relaxed));
+        for claim in [missing + (left / 8).clamp(1, CREDIT), missing + 1] {
             let before = self.claimed.fetch_add(claim, Ordering::Relaxed);
-            if before + claim <= self.capacity.min(most) {
+            if before + claim <= most {
                 *credit += claim;
                 return true;
             }

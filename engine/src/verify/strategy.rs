@@ -164,7 +164,9 @@ impl<'a> Portfolio<'a> {
                 return None;
             }
             let options = self.with(Abstraction::Fd { k });
+            let next = self.with(Abstraction::Fd { k: k + 1 }).semantics;
             let paused = &mut self.paused;
+            paused.next = (k < first + further && k < MOST_K).then_some(next);
             let answer = search::answer(self.program, &options, self.monitor, turn, paused);
             if let Some(answer) = answer {
                 if is_spurious(&answer) && k < MOST_K {

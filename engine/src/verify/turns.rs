@@ -13,6 +13,8 @@ use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::Semantics;
 use crate::program::Program;
 use crate::space::{End, Exploration, Goal, Progress, Search, SetBudget, SetExplorer, explore};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What each of the searches may do before it is the other's turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +57,12 @@ impl Turn {
 pub struct Paused<'a> {
     /// What each searches under, and the search.
     searches: Vec<(Semantics, SetExplorer<'a>)>,
+    /// What will be asked next, unless this question is answered. The search by sets begins
+    /// with it on a second thread, up to its next turn and no further: all that it finds is
+    /// what it would find in that turn.
+    pub next: Option<Semantics>,
+    /// One that has come to its end before it was asked.
+    ended: Option<(Semantics, Box<Exploration>)>,
 }
 
 /// The part of memory that a search may keep while it waits.
@@ -68,35 +76,77 @@ impl<'a> Paused<'a> {
         limits.max_memory.map(|most| most.saturating_sub(taken))
     }
 
-    /// Goes on with the search by sets that waits for this turn, or with a new one; `None` if
-    /// it does not come to an end. It waits for its next turn unless it takes much memory or
-    /// cannot go on; then it will start over.
+    /// The search under a semantics that waits, or a new one.
+    fn take(
+        &mut self,
+        semantics: Semantics,
+        new: impl Fn(Semantics) -> SetExplorer<'a>,
+    ) -> SetExplorer<'a> {
+        let known = self.searches.iter().position(|known| known.0 == semantics);
+        let known = known.map(|at| self.searches.swap_remove(at).1);
+        known.unwrap_or_else(|| new(semantics))
+    }
+
+    /// Lets a search wait for its next turn, unless it takes much memory; then it will start
+    /// over.
+    fn keep(&mut self, semantics: Semantics, sets: SetExplorer<'a>, limits: &Limits) {
+        if sets.bytes() < share(limits).unwrap_or(u64::MAX) {
+            self.searches.push((semantics, sets));
+        }
+    }
+
+    /// Goes on with the search by sets for this turn; `None` if it does not come to an end.
     fn proceed(
         &mut self,
         search: &Search,
-        new: impl Fn() -> SetExplorer<'a>,
+        new: impl Fn(Semantics) -> SetExplorer<'a>,
         budget: SetBudget,
     ) -> Option<Box<Exploration>> {
-        let semantics = search.stepper.semantics;
-        let known = self.searches.iter().position(|known| known.0 == semantics);
-        let known = known.map(|at| self.searches.swap_remove(at).1);
-        let mut sets = known.unwrap_or_else(new);
-        let max_memory = self.memory_beside(search.limits);
-        match sets.proceed(SetBudget {
-            max_memory,
+        let (semantics, limits) = (search.stepper.semantics, search.limits);
+        if let Some((_, found)) = self.ended.take_if(|ended| ended.0 == semantics) {
+            return Some(found);
+        }
+        let mut sets = self.take(semantics, &new);
+        let next = self.next.take().filter(|_| search.threads > 1);
+        let next = next.map(|next| (next, self.take(next, &new)));
+        let reserved = next.as_ref().and_then(|_| share(limits)).unwrap_or(0);
+        let room = self.memory_beside(limits);
+        let budget = SetBudget {
+            max_memory: room.map(|room| room.saturating_sub(reserved)),
             ..budget
-        }) {
+        };
+        let beside = SetBudget {
+            max_memory: share(limits),
+            ..budget
+        };
+        let hold = Arc::new(AtomicBool::new(false));
+        let (progress, next) = std::thread::scope(|scope| {
+            let next = next.map(|(next, mut sets)| {
+                let hold = &hold;
+                scope.spawn(move || (next, sets.proceed_beside(beside, hold), sets))
+            });
+            let progress = sets.proceed(budget);
+            hold.store(true, Ordering::Relaxed);
+            let next = next.map(|thread| thread.join().expect("no thread panics here"));
+            (progress, next)
+        });
+        match next {
+            Some((next, Some(Progress::Ended(found)), _)) => self.ended = Some((next, found)),
+            Some((next, Some(_), sets)) => self.keep(next, sets, limits),
+            Some((_, None, _)) | None => {}
+        }
+        match progress {
             Progress::Ended(found) => return Some(found),
             Progress::GivenUp => {}
-            Progress::Paused => {
-                let most = search.limits.max_memory.unwrap_or(u64::MAX);
-                if sets.bytes() < most / KEPT {
-                    self.searches.push((semantics, sets));
-                }
-            }
+            Progress::Paused => self.keep(semantics, sets, limits),
         }
         None
     }
+}
+
+/// The bytes that a search may keep while it waits.
+fn share(limits: &Limits) -> Option<u64> {
+    limits.max_memory.map(|most| most / KEPT)
 }
 
 /// Searches by the kind that was asked for, and says which search it was; `None` if no search
@@ -111,7 +161,11 @@ pub fn explored<'a>(
 ) -> Option<(Exploration, SearchKind)> {
     let plain = || Some((all_together(search, options), SearchKind::Plain));
     let choice = matches!(search.goal, Goal::FirstViolation) && !search.stepper.memory.merges();
-    let sets = || SetExplorer::new(program, monitor, search, options.symmetry);
+    let sets = |semantics: Semantics| {
+        let stepper = &semantics.stepper(program);
+        let search = Search { stepper, ..*search };
+        SetExplorer::new(program, monitor, &search, options.symmetry)
+    };
     match options.search {
         SearchKind::Auto if choice => in_turn(search, options, sets, turn, paused),
         SearchKind::Sets if choice => {
@@ -119,7 +173,7 @@ pub fn explored<'a>(
                 max_memory: search.limits.max_memory,
                 ..SetBudget::UNLIMITED
             };
-            match sets().proceed(unlimited) {
+            match sets(search.stepper.semantics).proceed(unlimited) {
                 Progress::Ended(found) => Some((*found, SearchKind::Sets)),
                 Progress::Paused | Progress::GivenUp => plain(),
             }
@@ -131,7 +185,7 @@ pub fn explored<'a>(
 fn in_turn<'a>(
     search: &Search,
     options: &VerifyOptions,
-    sets: impl Fn() -> SetExplorer<'a>,
+    sets: impl Fn(Semantics) -> SetExplorer<'a>,
     turn: Turn,
     paused: &mut Paused<'a>,
 ) -> Option<(Exploration, SearchKind)> {
@@ -167,6 +221,7 @@ fn in_turn<'a>(
         true => most,
         false => turn.states,
     };
+    paused.next = paused.next.filter(|_| !is_out);
     let budget = SetBudget {
         most_work: states.saturating_mul(WORK),
         most_configurations: match turn.states <= Turn::FIRST.states {

@@ -1,10 +1,10 @@
 //! The search that keeps every distinct state: breadth-first, level by level, in parallel.
 //!
-//! The visited set is a [`table`] that is replaced by a larger one when it is full
-//! ([`growth`]); each thread is a [`worker`]. From the levels come the shortest trace to a
-//! violation ([`path`]).
+//! Each thread is a [`worker`] with a [`table`] of its own: a part of the visited set, chosen
+//! by hashes, that no other thread touches. States of a level are expanded by whoever has
+//! time, and what is found is handed to its owner. From the levels comes the shortest trace to
+//! a violation ([`path`]).
 
-mod growth;
 pub(super) mod path;
 pub(super) mod table;
 pub(super) mod worker;
@@ -12,16 +12,15 @@ pub(super) mod worker;
 use super::context::Context;
 use super::initial::for_each_initial;
 use super::layout::{Overflow, State};
-use super::level::Level;
+use super::level::{Chunks, Level};
+use super::mail::Mail;
 use super::pool::{PARALLEL, Workers};
 use super::search::{Coverage, End, Exploration, Statistics, Unfinished};
 use super::shared::{Pause, Shared, Stop};
 use super::slots::hash;
-use crate::limits::{Pace, StopReason};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use table::Table;
-use worker::Worker;
+use crate::limits::Pace;
+use std::sync::atomic::{AtomicU64, Ordering};
+use worker::{Worker, owner};
 
 /// Searches until nothing new is found, or until there is a reason to stop.
 pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow> {
@@ -31,8 +30,9 @@ pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow
 /// A search under way.
 struct Run<'a, const N: usize> {
     context: Context<'a>,
-    table: Option<Table<N>>,
     claimed: AtomicU64,
+    /// The bytes of all tables.
+    tables: AtomicU64,
     levels: Vec<Level<N>>,
     workers: Workers<Worker<'a, N>>,
     /// The first level with violations, and those states.
@@ -41,12 +41,13 @@ struct Run<'a, const N: usize> {
 
 impl<'a, const N: usize> Run<'a, N> {
     fn new(context: Context<'a>) -> Run<'a, N> {
+        let threads = context.search.threads.max(1);
         Run {
             context,
-            table: None,
             claimed: AtomicU64::new(0),
+            tables: AtomicU64::new(0),
             levels: Vec::new(),
-            workers: Workers::new(context.search.threads, |_| Worker::new(context)),
+            workers: Workers::new(threads, |own| Worker::new(context, own, threads)),
             errors: None,
         }
     }
@@ -79,90 +80,78 @@ impl<'a, const N: usize> Run<'a, N> {
         self.errors.is_some() && !self.context.search.goal.goes_on()
     }
 
-    fn table(&self) -> &Table<N> {
-        self.table.as_ref().expect("there is a table")
-    }
-
     /// Inserts the initial states.
     fn start(&mut self) -> Result<(), Unfinished> {
-        self.grow()?;
-        let context = self.context;
+        let (context, workers) = (self.context, self.workers.len());
         for_each_initial(&context, &mut |initial| {
             let state = context.pack(initial)?;
-            Ok(self.add_initial(state)?)
+            self.together(|run, shared| {
+                let worker = run.nth(owner(hash(&state), workers));
+                worker.insert(shared, &[state]);
+                worker.settle(shared);
+            })
         })
-    }
-
-    fn add_initial(&mut self, state: State<N>) -> Result<(), StopReason> {
-        let claimed = self.claimed.load(Ordering::Relaxed);
-        if claimed >= self.context.search.limits.max_states.unwrap_or(u64::MAX) {
-            return Err(StopReason::MaxStates);
-        }
-        if claimed >= self.capacity() {
-            self.grow()?;
-        }
-        let table = self.table();
-        if table.insert(&state, table.home(hash(&state))) {
-            self.claimed.fetch_add(1, Ordering::Relaxed);
-            self.workers.first().add(state);
-        }
-        Ok(())
     }
 
     /// Expands the last level; the new states stay with the workers.
     fn expand_level(&mut self) -> Result<(), Unfinished> {
         let frontier = self.levels.pop().expect("there is a level");
-        let mut chunks = frontier.chunks();
-        let expanded = loop {
-            let (left, pause) = self.expand(&chunks);
-            chunks = left;
-            match pause {
-                None => break Ok(()),
-                Some(Pause::End(why)) => break Err(why),
-                Some(Pause::Grow) => {
-                    if let Err(reason) = self.grow() {
-                        break Err(reason.into());
-                    }
+        let owners = self.workers.len();
+        let parallel = frontier.len() >= PARALLEL && self.workers.start();
+        let threads = if parallel { owners } else { 1 };
+        let chunks = Chunks::new(&frontier, threads);
+        let mail = Mail::new(owners, threads);
+        let expanded = self.together(|workers, shared| {
+            workers.run(parallel, |worker| {
+                let _alarm = mail.alarm();
+                worker.expand(shared, &chunks, &mail);
+                if parallel {
+                    worker.receive_all(shared, &mail);
                 }
+            });
+            for worker in workers.iter_mut() {
+                worker.receive(shared, &mail);
+                worker.settle(shared);
             }
-        };
+        });
         self.levels.push(frontier);
         expanded
     }
 
-    /// Lets the workers expand chunks until they are done or have to meet; returns the
-    /// chunks that are left.
-    fn expand<'c>(&mut self, chunks: &[&'c [State<N>]]) -> (Vec<&'c [State<N>]>, Option<Pause>) {
+    /// Lets the workers do something with what they share, unless or until there is a reason
+    /// to stop.
+    fn together(
+        &mut self,
+        work: impl FnOnce(&mut Workers<Worker<'a, N>>, &Shared),
+    ) -> Result<(), Unfinished> {
         let shared = Shared {
             context: &self.context,
-            table: self.table.as_ref().expect("there is a table"),
             claimed: &self.claimed,
-            capacity: self.capacity(),
+            capacity: u64::MAX,
             depth: self.levels.len() as u64 + 1,
+            tables: &self.tables,
             overhead: self.overhead(),
             outside: &self.claimed,
             stop: Stop::default(),
         };
-        let cursor = AtomicUsize::new(0);
-        let left = Mutex::new(Vec::new());
-        let states: usize = chunks.iter().map(|chunk| chunk.len()).sum();
-        self.workers.run(states >= PARALLEL, |worker| {
-            let rest = worker.expand(&shared, chunks, &cursor);
-            left.lock().expect("no thread panics here").extend(rest);
-        });
-        let untouched = cursor.into_inner().min(chunks.len());
-        let mut left = left.into_inner().expect("no thread panics here");
-        left.extend_from_slice(&chunks[untouched..]);
-        (left, shared.into_pause())
+        work(&mut self.workers, &shared);
+        match shared.into_pause() {
+            Some(Pause::End(why)) => Err(why),
+            Some(Pause::Grow) | None => Ok(()),
+        }
+    }
+
+    /// Memory taken by everything but the states in tables and levels.
+    fn overhead(&self) -> u64 {
+        let caches = self.workers.iter().map(|worker| worker.cache.bytes());
+        (caches.sum::<usize>() + self.context.interner.bytes()) as u64
     }
 
     /// Collects what the workers found as a new level.
     fn finish_level(&mut self) {
         let depth = self.levels.len();
-        let mut level = Level::new();
         let (mut errors, mut standstills) = (Vec::new(), Vec::new());
         for worker in self.workers.iter_mut() {
-            level.append(&mut worker.next);
             errors.append(&mut worker.errors);
             standstills.append(&mut worker.standstills);
         }
@@ -173,19 +162,21 @@ impl<'a, const N: usize> Run<'a, N> {
                 self.errors = Some((depth, errors));
             }
         }
-        self.levels.push(level);
+        let found = self.workers.iter_mut().map(Worker::take_level);
+        self.levels.push(Level::woven(found));
     }
 
     fn report(mut self, mut end: End) -> Exploration {
         let context = self.context;
         let states = self.claimed.load(Ordering::Relaxed);
+        let tables = self.tables.load(Ordering::Relaxed);
         let mut statistics = Statistics {
             states,
             transitions: 0,
             depth: Some(self.levels.len() as u64),
             configurations: context.interner.config_count(),
-            table_bytes: self.table.as_ref().map_or(0, Table::bytes) as u64,
-            bytes: self.overhead() + states * size_of::<State<N>>() as u64,
+            table_bytes: tables,
+            bytes: tables + self.overhead() + states * size_of::<State<N>>() as u64,
         };
         let mut coverage = Coverage {
             reached_final: false,
@@ -198,7 +189,7 @@ impl<'a, const N: usize> Run<'a, N> {
             no_room |= worker.no_room;
         }
         let goal = context.search.goal;
-        self.table = None;
+        self.workers.iter_mut().for_each(Worker::forget);
         let violation = self.errors.take().map(|(level, errors)| {
             let standstill = context.search.standstill.violation();
             let seen = self.workers.first().judge.violation(&errors[0]);

@@ -1,83 +1,113 @@
-//! The visited set: a shared open-addressing table of whole states.
+//! A thread's part of the visited set: an open-addressing table of whole states.
 //!
-//! Threads insert without locks. The first word of a slot is claimed by compare-and-swap;
-//! for states of several words it is marked busy until the other words are written, and
-//! whoever meets it meanwhile waits. States are compared bit for bit, so nothing is ever
-//! taken for visited that is not. The table does not grow by itself: the explorer makes
-//! sure there is room before it inserts.
+//! States are compared bit for bit, so nothing is ever taken for visited that is not. The
+//! table does not grow by itself: whoever inserts makes sure that there is room.
 
+use crate::limits::StopReason;
 use crate::space::layout::State;
-use crate::space::slots::{Slots, hash};
-use std::ops::Range;
+use crate::space::slots::{EMPTY, Slots, hash};
 use std::sync::atomic::Ordering;
 
 /// A set of packed states with a fixed number of slots.
 pub struct Table<const N: usize> {
     slots: Slots<N>,
+    states: u64,
 }
 
 impl<const N: usize> Table<N> {
     /// An empty table, or the reason why there is no memory for it.
-    pub fn new(slots: usize) -> std::io::Result<Table<N>> {
+    fn new(slots: usize) -> std::io::Result<Table<N>> {
         let slots = Slots::new(slots)?;
-        Ok(Table { slots })
+        Ok(Table { slots, states: 0 })
     }
 
-    pub fn slots(&self) -> usize {
-        self.slots.count()
-    }
-
-    /// States at which it counts as full.
-    pub fn capacity(&self) -> u64 {
-        self.slots.capacity()
+    /// The number of states that can be inserted before it counts as full.
+    fn room(&self) -> u64 {
+        self.slots.capacity().saturating_sub(self.states)
     }
 
     pub fn bytes(&self) -> usize {
         self.slots.bytes()
     }
 
-    /// The slot at which the search for a state with this hash begins.
+    /// Asks the processor to fetch the slot at which the search for a state begins.
     #[inline]
-    pub fn home(&self, hash: u64) -> usize {
-        self.slots.home(hash)
+    pub fn prefetch(&self, state: &State<N>) {
+        self.slots.prefetch(self.slots.home(hash(state)));
     }
 
-    /// Asks the processor to fetch a slot that will be needed soon.
+    /// Inserts a state; whether it is new. There must be room.
     #[inline]
-    pub fn prefetch(&self, slot: usize) {
-        self.slots.prefetch(slot);
-    }
-
-    /// The slots, in the portions in which they are moved to a larger table.
-    pub fn portions(&self) -> Vec<Range<usize>> {
-        self.slots.portions()
-    }
-
-    /// Moves the states in some slots to a table with more slots and gives their memory
-    /// back. Both tables are in the order of hashes, so that both are gone through once,
-    /// from one end to the other.
-    pub fn move_to(&self, larger: &Table<N>, slots: &Range<usize>) {
-        for (_, state) in self.slots.states(slots.clone()) {
-            larger.insert(&state, larger.home(hash(&state)));
+    pub fn insert(&mut self, state: &State<N>) -> bool {
+        let (slot, known) = self.locate(state);
+        if !known {
+            for (word, value) in self.slots.slot(slot).iter().zip(state) {
+                word.store(*value, Ordering::Relaxed);
+            }
+            self.states += 1;
         }
-        self.slots.discard(slots);
+        !known
     }
 
-    /// Inserts a state whose search begins at `home`; whether it is new. There must be room.
+    pub fn contains(&self, state: &State<N>) -> bool {
+        self.locate(state).1
+    }
+
+    /// The slot of a state, or the empty one that it would be put into; whether it is there.
     #[inline]
-    pub fn insert(&self, state: &State<N>, home: usize) -> bool {
-        let mut slot = home;
+    fn locate(&self, state: &State<N>) -> (usize, bool) {
+        let mut slot = self.slots.home(hash(state));
         loop {
-            let Err(first) = self.slots.claim(slot, state) else {
-                return true;
-            };
             let words = self.slots.slot(slot);
+            let first = words[0].load(Ordering::Relaxed);
+            if first == EMPTY {
+                return (slot, false);
+            }
             let rest = || (1..N).all(|at| words[at].load(Ordering::Relaxed) == state[at]);
             if first == state[0] && rest() {
-                return false;
+                return (slot, true);
             }
             slot = self.slots.after(slot);
         }
+    }
+
+    /// Replaces a table by a larger one, of at most so many bytes, if it has no room for so many
+    /// states. Checks from time to time whether to go on; if not, the table is lost.
+    pub fn make_room(
+        table: &mut Option<Table<N>>,
+        states: u64,
+        bytes: Option<u64>,
+        check: impl Fn() -> Result<(), StopReason>,
+    ) -> Result<(), StopReason> {
+        while table.as_ref().map_or(0, Table::room) < states {
+            let slots = table.as_ref().map_or(0, |table| table.slots.count());
+            let larger = Slots::<N>::larger(slots, 4, bytes);
+            let larger = larger.and_then(|slots| Table::new(slots).ok());
+            let mut larger = larger.ok_or(StopReason::MaxMemory)?;
+            if let Some(old) = table.take() {
+                old.move_to(&mut larger, &check)?;
+            }
+            *table = Some(larger);
+        }
+        Ok(())
+    }
+
+    /// Moves all states to a table with more slots, and gives memory back on the way. Both
+    /// tables are in the order of hashes, so that both are gone through once, from one end
+    /// to the other.
+    fn move_to(
+        self,
+        larger: &mut Table<N>,
+        check: impl Fn() -> Result<(), StopReason>,
+    ) -> Result<(), StopReason> {
+        for portion in self.slots.portions() {
+            for (_, state) in self.slots.states(portion.clone()) {
+                larger.insert(&state);
+            }
+            self.slots.discard(&portion);
+            check()?;
+        }
+        Ok(())
     }
 }
 
@@ -90,35 +120,22 @@ mod tests {
     const STATES: u64 = if cfg!(miri) { 150 } else { 3000 };
 
     fn fill<const N: usize>() {
-        let table = Table::<N>::new(STATES as usize / 3 * 4).unwrap();
+        let table = &mut None;
+        let mut insert = |state| {
+            Table::<N>::make_room(table, 1, None, || Ok(())).unwrap();
+            table.as_mut().unwrap().insert(&state)
+        };
         let state = |i: u64| {
             let mut state = [i % 7; N];
             state[0] = OCCUPIED | (i % 50);
             state[N - 1] |= i << 8;
             state
         };
-        let fresh = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..2)
-                .map(|_| {
-                    scope.spawn(|| {
-                        let new = |i: &u64| table.insert(&state(*i), table.home(hash(&state(*i))));
-                        (0..STATES).filter(new).count()
-                    })
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|t| t.join().unwrap())
-                .sum::<usize>()
-        });
-        assert_eq!(fresh, STATES as usize);
-        assert!((0..STATES).all(|i| !table.insert(&state(i), table.home(hash(&state(i))))));
-        let larger = Table::<N>::new(STATES as usize * 2).unwrap();
-        for slots in table.portions() {
-            table.move_to(&larger, &slots);
-        }
-        assert!((0..STATES).all(|i| !larger.insert(&state(i), larger.home(hash(&state(i))))));
-        assert!(larger.insert(&state(STATES), larger.home(hash(&state(STATES)))));
+        assert!((0..STATES).all(|i| insert(state(i))));
+        assert!((0..STATES).all(|i| !insert(state(i))));
+        assert!(insert(state(STATES)));
+        assert!(table.as_ref().unwrap().contains(&state(STATES)));
+        assert!(!table.as_ref().unwrap().contains(&state(STATES + 1)));
     }
 
     #[test]

@@ -336,7 +336,7 @@ impl<'a> LogSearch<'a> {
         self.budget.check_states(self.kept + 1)?;
         self.kept += 1;
         self.depth = self.depth.max(depth);
-        self.budget.monitor.report(self.kept, self.depth);
+        self.budget.report(self.kept, self.depth);
         let size = self.processes().zip(&sets);
         let size = size.map(|(process, &set)| u64::from(self.kind(process).summary(set).len));
         self.open.push((size.sum(), Reverse(id)));

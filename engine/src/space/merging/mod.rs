@@ -135,10 +135,10 @@ impl<const N: usize> Run<'_, N> {
         let table = self.table.as_ref().expect("there is a table");
         let shared = Shared {
             context: &self.context,
-            table,
             claimed: &self.claimed,
             capacity: table.capacity(),
             depth: 0,
+            tables: &AtomicU64::new(0),
             overhead: self.bytes(),
             outside: self.queue.room(),
             stop: Stop::default(),
@@ -151,7 +151,7 @@ impl<const N: usize> Run<'_, N> {
             false => PARALLEL as u64,
         };
         self.workers
-            .run(many, |worker| worker.expand(&shared, queue, enough));
+            .run(many, |worker| worker.expand(&shared, table, queue, enough));
         shared.into_pause()
     }
 

@@ -78,16 +78,16 @@ impl<'a, const N: usize> Worker<'a, N> {
 
     /// Expands states of the queue until there are none, or until the threads have to meet,
     /// or until there are enough for several threads.
-    pub fn expand(&mut self, shared: &Shared<Table<N>>, queue: &Queue<N>, enough: u64) {
-        if self.recent.is_empty() && shared.table.slots() >= LARGE_TABLE {
+    pub fn expand(&mut self, shared: &Shared, table: &Table<N>, queue: &Queue<N>, enough: u64) {
+        if self.recent.is_empty() && table.slots() >= LARGE_TABLE {
             self.recent = vec![[0; N]; RECENT];
         }
         let stop = || shared.is_paused() || queue.len() >= enough;
         let mut chunk = Vec::new();
         while queue.next(&mut self.found, &mut chunk, stop) {
             let mut done = 0;
-            let expanded = self.expand_chunk(shared, &chunk, &mut done);
-            let inserted = self.insert_pending(shared.table);
+            let expanded = self.expand_chunk(shared, table, &chunk, &mut done);
+            let inserted = self.insert_pending(table);
             if let Err(why) = expanded.and(inserted.map_err(Unfinished::from)) {
                 shared.pause(Pause::End(why));
             }
@@ -102,11 +102,11 @@ impl<'a, const N: usize> Worker<'a, N> {
     /// Expands states and counts those that are done.
     fn expand_chunk(
         &mut self,
-        shared: &Shared<Table<N>>,
+        shared: &Shared,
+        table: &Table<N>,
         chunk: &[State<N>],
         done: &mut usize,
     ) -> Result<(), Unfinished> {
-        let table = shared.table;
         self.fetched.clear();
         for state in chunk {
             let key = self.merger.key(&unmarked(*state))?;
@@ -121,7 +121,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             let successors = &mut self.successors;
             self.cache.successors_with_keys(&now, &key, successors)?;
             let count = successors.as_slice().len();
-            if !self.reserve(shared)? {
+            if !self.reserve(shared, table)? {
                 return Ok(());
             }
             self.enqueue(table);
@@ -162,14 +162,14 @@ impl<'a, const N: usize> Worker<'a, N> {
     }
 
     /// Makes sure that all pending states and successors have room.
-    fn reserve(&mut self, shared: &Shared<Table<N>>) -> Result<bool, Overflow> {
+    fn reserve(&mut self, shared: &Shared, table: &Table<N>) -> Result<bool, Overflow> {
         let needed = (self.waiting + self.successors.as_slice().len()) as u64;
         if shared.reserve(&mut self.credit, needed) {
             return Ok(true);
         }
         if self.waiting > 0 {
-            self.insert_pending(shared.table)?;
-            return self.reserve(shared);
+            self.insert_pending(table)?;
+            return self.reserve(shared, table);
         }
         shared.no_room();
         Ok(false)

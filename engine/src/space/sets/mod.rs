@@ -40,6 +40,8 @@ use crate::program::{Loc, ProcessId, Program};
 pub(super) use check::{Check, Observed};
 pub(super) use moves::{Change, Class, Interned, accessed_places};
 use states::SetSearch;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a search may still take.
 pub(super) struct Budget<'a> {
@@ -55,6 +57,8 @@ pub(super) struct Budget<'a> {
     most_configurations: usize,
     /// The work at which the limits are looked at again.
     next_look: u64,
+    /// Whoever runs this search beside another wants it to stop; looks at the limits since then.
+    hold: Option<(Arc<AtomicBool>, u32)>,
 }
 
 /// Why a search ends before all states are found.
@@ -84,11 +88,16 @@ impl<'a> Budget<'a> {
             most_work,
             most_configurations: usize::MAX,
             next_look: Budget::PACE,
+            hold: None,
         }
     }
 
     /// Work between two looks at the limits: some hundred microseconds.
     const PACE: u64 = 1 << 14;
+
+    /// Looks at the limits for which an expansion may go on when the search is wanted to stop:
+    /// some ten milliseconds.
+    const PATIENCE: u32 = 64;
 
     /// Takes note of some work: a step of a configuration, a comparison of two states.
     #[inline]
@@ -103,6 +112,14 @@ impl<'a> Budget<'a> {
     fn look(&mut self) -> Result<(), Ended> {
         self.next_look = self.work + Self::PACE;
         self.check(0)?;
+        if let Some((hold, looks)) = &mut self.hold
+            && hold.load(Ordering::Relaxed)
+        {
+            *looks += 1;
+            if *looks > Self::PATIENCE {
+                return Err(Ended::GivenUp);
+            }
+        }
         match self.work / 2 >= self.most_work {
             true => Err(Ended::GivenUp),
             false => Ok(()),
@@ -111,9 +128,21 @@ impl<'a> Budget<'a> {
 
     /// Fails if it is time to pause.
     pub(super) fn pause(&self) -> Result<(), Ended> {
-        match self.work >= self.most_work {
+        match self.work >= self.most_work || self.is_held() {
             true => Err(Ended::Paused),
             false => Ok(()),
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        let hold = self.hold.as_ref();
+        hold.is_some_and(|(hold, _)| hold.load(Ordering::Relaxed))
+    }
+
+    /// Says how far the search is, unless it runs beside another that does.
+    pub(super) fn report(&self, states: u64, depth: u64) {
+        if self.hold.is_none() {
+            self.monitor.report(states, depth);
         }
     }
 
@@ -213,6 +242,23 @@ impl<'a> SetExplorer<'a> {
             Err(Ended::GivenUp) => return Progress::GivenUp,
         };
         Progress::Ended(Box::new(report(&mut self.sets, end)))
+    }
+
+    /// The same beside another search, until it is to `hold`: then it pauses soon. `None` if it
+    /// cannot go on later.
+    pub fn proceed_beside(
+        &mut self,
+        budget: SetBudget,
+        hold: &Arc<AtomicBool>,
+    ) -> Option<Progress> {
+        self.sets.budget.hold = Some((hold.clone(), 0));
+        let progress = self.proceed(budget);
+        self.sets.budget.hold = None;
+        match &progress {
+            Progress::Ended(found) if matches!(found.end, End::Limit(_)) => None,
+            Progress::GivenUp => None,
+            Progress::Ended(_) | Progress::Paused => Some(progress),
+        }
     }
 
     /// Bytes that it takes, roughly.

@@ -335,7 +335,7 @@ impl<'a> SetSearch<'a> {
         self.budget.bytes += (size_of::<Mask>() * sets.len() + 24) as u64;
         self.budget.check_states(self.kept + 1)?;
         self.kept += 1;
-        self.budget.monitor.report(self.kept, self.depth);
+        self.budget.report(self.kept, self.depth);
         self.depth = self.depth.max(u64::from(depth));
         let size = (sets.iter().zip(self.processes()))
             .map(|(&set, process)| logarithm(self.kind(process).summary(set).len))

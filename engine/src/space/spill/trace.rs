@@ -24,7 +24,7 @@ impl<const N: usize> Levels<'_, N> {
     ) -> Result<(Violation, Trace), StopReason> {
         let context = self.context;
         let distinct = Distinct(context);
-        let mut workers = Workers::new(context.search.threads, |_| Worker::new(context));
+        let mut workers = Workers::new(context.search.threads, |own| Worker::new(context, own, 1));
         let mut way: Vec<AHashSet<State<N>>> = vec![errors.into_iter().collect()];
         for before in (0..level).rev() {
             let mut reader = self.levels[before].reader();

@@ -7,7 +7,7 @@ use crate::space::breadth::table::Table;
 use crate::space::judge::Judgement;
 use crate::space::layout::State;
 use crate::space::search::Unfinished;
-use crate::space::slots::{Slots, hash};
+use crate::space::slots::hash;
 
 /// Chunks of states that are expanded in a round.
 const PORTION: usize = 64;
@@ -100,12 +100,9 @@ impl<const N: usize> Member<'_, '_, N> {
             self.insert_pending()?;
         }
         if let Some(table) = &self.table {
-            let home = table.home(hash(&state));
-            table.prefetch(home);
-            self.pending.push((home, state));
-        } else {
-            self.pending.push((0, state));
+            table.prefetch(&state);
         }
+        self.pending.push(state);
         Ok(())
     }
 
@@ -115,17 +112,10 @@ impl<const N: usize> Member<'_, '_, N> {
             return Ok(());
         }
         let mut pending = std::mem::take(&mut self.pending);
-        let capacity = self.table.as_ref().map_or(0, Table::capacity);
-        if self.states + pending.len() as u64 > capacity {
-            self.grow()?;
-            let table = self.table.as_ref().expect("it has grown");
-            for (home, state) in &mut pending {
-                *home = table.home(hash(state));
-            }
-        }
-        let table = self.table.take().expect("there is a table");
-        for (home, state) in pending.drain(..) {
-            if table.insert(&state, home) {
+        self.make_room(pending.len() as u64)?;
+        let mut table = self.table.take().expect("there is room");
+        for state in pending.drain(..) {
+            if table.insert(&state) {
                 self.states += 1;
                 self.add(state);
             }
@@ -148,12 +138,9 @@ impl<const N: usize> Member<'_, '_, N> {
 
     /// Inserts a state that was judged before.
     pub fn insert_again(&mut self, state: State<N>) -> Result<(), Unfinished> {
-        let capacity = self.table.as_ref().map_or(0, Table::capacity);
-        if self.states >= capacity {
-            self.grow()?;
-        }
-        let table = self.table.as_ref().expect("there is a table");
-        self.states += u64::from(table.insert(&state, table.home(hash(&state))));
+        self.make_room(1)?;
+        let table = self.table.as_mut().expect("there is room");
+        self.states += u64::from(table.insert(&state));
         Ok(())
     }
 
@@ -172,26 +159,12 @@ impl<const N: usize> Member<'_, '_, N> {
         self.next.push(state);
     }
 
-    /// Replaces the table by a larger one.
-    fn grow(&mut self) -> Result<(), StopReason> {
-        let old = self.table.take();
-        let slots = old.as_ref().map_or(0, Table::slots);
+    /// Makes room for so many states in the table.
+    fn make_room(&mut self, states: u64) -> Result<(), StopReason> {
         let most = self.context.search.limits.max_memory;
-        let old_bytes = old.as_ref().map_or(0, Table::bytes) as u64;
-        let room = most.map(|most| most.saturating_sub(self.bytes() + old_bytes));
-        let new = Slots::<N>::larger(slots, 4, room);
-        let Some(new) = new.and_then(|slots| Table::new(slots).ok()) else {
-            self.table = old;
-            return Err(StopReason::MaxMemory);
-        };
-        if let Some(old) = old {
-            for slots in old.portions() {
-                old.move_to(&new, &slots);
-                self.context.check()?;
-            }
-        }
-        self.table = Some(new);
-        Ok(())
+        let room = most.map(|most| most.saturating_sub(self.bytes()));
+        let context = self.context;
+        Table::make_room(&mut self.table, states, room, || context.check())
     }
 
     /// The memory that the search takes, in bytes.

@@ -59,8 +59,8 @@ pub struct Member<'a, 'p, const N: usize> {
     pub judge: Judge<'a, N>,
     pub standstill: StandstillFinder<'a, N>,
     pub successors: Successors<N>,
-    /// States whose slots are being fetched, and where their search in the table begins.
-    pub pending: Vec<(usize, State<N>)>,
+    /// States whose slots are being fetched.
+    pub pending: Vec<State<N>>,
     /// By hash; successors that came up lately.
     pub recent: Vec<State<N>>,
     pub pace: Pace,

@@ -30,7 +30,7 @@ impl<'a, const N: usize> Member<'a, '_, N> {
         };
         self.tracing = true;
         let context = self.context;
-        let mut workers = Workers::new(1, |_| Worker::new(context));
+        let mut workers = Workers::new(1, |own| Worker::new(context, own, 1));
         let mut way = vec![self.tell_all(errors)?];
         let mut seen = way[0].iter();
         let seen = seen.find_map(|state| self.judge.violation(state));

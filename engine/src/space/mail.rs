@@ -1,0 +1,101 @@
+//! States on their way from the threads that find them to those that own them.
+//!
+//! Every thread owns a part of the visited set, and nobody else touches it: so nothing is
+//! locked or exchanged between processors for a look at a state, and states that belong to
+//! another are handed over by the parcel.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// A box for each thread, into which all of them put parcels.
+pub struct Mail<T> {
+    boxes: Vec<Inbox<T>>,
+    /// Threads that may still send something, and parcels that nobody has taken.
+    open: AtomicUsize,
+    /// A thread has panicked, so that some parcels may never be taken.
+    broken: AtomicBool,
+}
+
+struct Inbox<T> {
+    parcels: Mutex<Vec<Vec<T>>>,
+    /// Read without the lock.
+    waiting: AtomicUsize,
+}
+
+/// One who may still send something, until it is dropped.
+pub struct Sender<'m, T> {
+    mail: &'m Mail<T>,
+}
+
+/// Lets nobody wait for a thread that panics while it holds this.
+pub struct Alarm<'m> {
+    broken: &'m AtomicBool,
+}
+
+impl<T> Mail<T> {
+    /// Empty boxes for so many owners, and so many threads that may send.
+    pub fn new(owners: usize, senders: usize) -> Mail<T> {
+        let inbox = || Inbox {
+            parcels: Mutex::new(Vec::new()),
+            waiting: AtomicUsize::new(0),
+        };
+        Mail {
+            boxes: (0..owners).map(|_| inbox()).collect(),
+            open: AtomicUsize::new(senders),
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    /// One of the threads that may send.
+    pub fn sender(&self) -> Sender<'_, T> {
+        Sender { mail: self }
+    }
+
+    pub fn alarm(&self) -> Alarm<'_> {
+        Alarm {
+            broken: &self.broken,
+        }
+    }
+
+    /// Takes the parcels out of a thread's box.
+    pub fn take(&self, own: usize) -> Vec<Vec<T>> {
+        let inbox = &self.boxes[own];
+        if inbox.waiting.load(Ordering::Relaxed) == 0 {
+            return Vec::new();
+        }
+        let mut parcels = inbox.parcels.lock().expect("no thread panics here");
+        inbox.waiting.store(0, Ordering::Relaxed);
+        let taken = std::mem::take(&mut *parcels);
+        self.open.fetch_sub(taken.len(), Ordering::AcqRel);
+        taken
+    }
+
+    /// Nothing will come any more, and nothing waits.
+    pub fn is_over(&self) -> bool {
+        self.open.load(Ordering::Acquire) == 0 || self.broken.load(Ordering::Relaxed)
+    }
+}
+
+impl<T> Sender<'_, T> {
+    pub fn send(&self, to: usize, parcel: Vec<T>) {
+        self.mail.open.fetch_add(1, Ordering::AcqRel);
+        let inbox = &self.mail.boxes[to];
+        let mut parcels = inbox.parcels.lock().expect("no thread panics here");
+        parcels.push(parcel);
+        inbox.waiting.store(parcels.len(), Ordering::Relaxed);
+    }
+}
+
+impl<T> Drop for Sender<'_, T> {
+    fn drop(&mut self) {
+        self.mail.open.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.broken.store(true, Ordering::Relaxed);
+        }
+    }
+}
