@@ -87,8 +87,10 @@ impl CellHelpers {
 
     fn give(&self, order: Order) {
         let orders = self.orders.lock().expect("no thread panics here");
-        // If nobody takes orders any more, the run has failed, which is known elsewhere.
-        let _ = orders.as_ref().map(|orders| orders.send(order));
+        if let Some(orders) = &*orders {
+            // If nobody takes orders any more, the run has failed, which is known elsewhere.
+            let _ = orders.send(order);
+        }
     }
 
     /// The answer of another process, unless the run ends before.
