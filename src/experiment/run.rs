@@ -81,9 +81,6 @@ impl Question<'_> {
             Mode::Verify => verified(subject, &fences, &options, begin, monitor),
             Mode::Infer => inferred(subject, cell, self.settings, options, begin, monitor),
         };
-        // Other fences might have been found before the end.
-        let ended = cell.fenced.then(|| monitor.stop_at(None)).flatten();
-        let stopped = ended.map(Stopped::from).or(stopped);
         let (record, measured) = CellRecord::split(cell, answer, stopped);
         Finished { record, measured }
     }
