@@ -1,63 +1,55 @@
 #!/usr/bin/env bash
-# Several processes of one worker each beside the search with shared memory and as many threads:
-# states per CPU second, memory, and bytes over loopback. PROGRAM and OPTIONS can be given.
-# LARGE=1 also searches a space that one process cannot hold in the memory it is given.
+# Prints the tables of results/scale.md: several processes of one worker each beside the search with
+# shared memory and as many threads (states per CPU second, memory, bytes over loopback), how states
+# are distributed, the search on disk, and what many machines would do by calculation. Of RUNS runs
+# in turn, the one with the fewest CPU seconds counts. PROGRAM and OPTIONS can be given. LARGE=1 also
+# searches a space that one process cannot hold in the memory it is given, once.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 fencesmith=${FENCESMITH:-target/release/fencesmith}
 program=${PROGRAM:-benches/peers/filter3.fen}
 options=${OPTIONS:---model pso --abs exact --bound 1 --no-fuse}
+spill_memory=${SPILL_MEMORY:-15M}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
 sent() { awk '$1 == "lo:" { print $10 }' /proc/net/dev; }
 
-# Prints a row: what was run, states, seconds, CPU seconds, states per CPU second, bytes.
+# Runs a search and keeps what it took: a section, a name, and options.
 measure() {
-    local name=$1 before after out code=0
-    shift
+    local section=$1 name=$2 before after
+    shift 2
     before=$(sent)
-    out=$({ TIMEFORMAT='TIME %R %U %S'; time "$fencesmith" verify "$program" $options \
-        --search plain --full --no-trace --format json "$@"; } 2>&1) || code=$?
+    { TIMEFORMAT='%R %U %S'; time "$fencesmith" verify "$program" $options --search plain --full \
+        --no-trace --quiet --format json "$@" > "$scratch/answer" 2> /dev/null || true; } 2> "$scratch/time"
     after=$(sent)
-    printf '%s\n' "$out" | python3 -c '
-import json, sys
-name, code, sent = sys.argv[1], sys.argv[2], int(sys.argv[3])
-text = sys.stdin.read()
-body, times = text.rsplit("TIME", 1)
-real, user, system = map(float, times.split())
-answer = json.loads(body[body.index("["):body.rindex("]") + 1])[0]
-states = answer["stats"]["states"]
-memory = answer["timing"].get("peak_bytes", 0) / max(states, 1)
-cpu = user + system
-ended = answer.get("stopped") or "all"
-print(f"| {name} | {states:,} ({ended}) | {real:.1f} | {cpu:.1f} | {states / cpu / 1e6:.2f} M "
-      f"| {memory:.1f} | {sent / max(states, 1):.1f} |")
-' "$name" "$code" "$((after - before))"
+    benches/scale/tables.py note "$section" "$name" $((after - before)) "$scratch/time" \
+        < "$scratch/answer" >> "$scratch/rows"
 }
 
-echo "| search | states | s | CPU s | states per CPU s | bytes per state | bytes sent per state |"
-echo "|---|---:|---:|---:|---:|---:|---:|"
-for threads in 1 2 4; do
-    measure "shared memory, threads: $threads" --threads $threads
+for ((run = 0; run < ${RUNS:-3}; run++)); do
+    for threads in 1 2 4; do
+        measure machine "shared memory, threads: $threads" --threads $threads
+    done
+    for processes in 1 2 4; do
+        measure machine "processes: $processes" --processes $processes --threads 1
+    done
+    measure disk "in memory" --threads 1
+    measure disk "on disk, memory: $spill_memory" --threads 1 --max-memory "$spill_memory" \
+        --spill "$scratch/spill"
 done
-for processes in 1 2 4; do
-    measure "processes: $processes" --processes $processes --threads 1
-done
-
-# A tenth of the memory that the search takes, and the rest on disk.
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-measure "on disk, memory: ${SPILL_MEMORY:-15M}" --threads 1 --max-memory "${SPILL_MEMORY:-15M}" \
-    --spill "$scratch/spill"
 
 # Who owns how many states: checkpoints hold 8 bytes a word of each, and little else.
 "$fencesmith" verify "$program" $options --search plain --full --no-trace --quiet --processes 2 \
-    --threads 1 --checkpoint "$scratch/kept" --checkpoint-every 0 > "$scratch/out" 2>&1 || true
-du -sb "$scratch"/kept/*/worker-* | sed 's|\t.*/| bytes of states kept by |' >&2
+    --threads 1 --checkpoint "$scratch/kept" --checkpoint-every 0 > /dev/null 2>&1 || true
+du -sb "$scratch"/kept/*/worker-* | cut -f 1 > "$scratch/kept-bytes"
 
 if [ -n "${LARGE:-}" ]; then
     program=${LARGE_PROGRAM:-algorithms/mutex/filter-3.fen}
     options=${LARGE_OPTIONS:---model pso --abs exact --bound 1}
     each=${LARGE_MEMORY:-1600M}
-    measure "one process of $each" --max-memory "$each" --threads 1
-    measure "two processes of $each" --max-memory "$each" --processes 2 --threads 1
+    measure large "two processes of $each" --max-memory "$each" --processes 2 --threads 1
+    measure large "one process of $each" --max-memory "$each" --threads 1
 fi
+
+benches/scale/tables.py print "$scratch/rows" "$scratch/kept-bytes"

@@ -299,9 +299,10 @@ impl Leader {
         self.cluster.clone()
     }
 
-    /// The other processes, as helpers with the cells of a sweep.
-    pub fn help_with_cells(&self) -> CellHelpers {
-        self.cluster.help_with_cells()
+    /// The other processes, as helpers with the cells of a sweep. A cell that all answer together
+    /// may take so many bytes.
+    pub fn help_with_cells(&self, memory: Option<u64>) -> CellHelpers {
+        self.cluster.clone().help_with_cells(memory)
     }
 
     /// Ends the run with an exit code, unless something has failed.

@@ -242,8 +242,8 @@ fn run<F: ValueEnum + Send + Sync>(
         }
     };
     let subject = |cell: &Cell| &programs.subjects[&cell.program];
-    // They help until all cells are answered.
-    let helpers = leader.map(Leader::help_with_cells);
+    // They help until all cells are answered, with what is too large for one of them together.
+    let helpers = leader.map(|leader| leader.help_with_cells(settings.max_memory));
     let helping = helpers.as_ref().map(|helpers| helpers as &dyn Helpers);
     let run = |monitor: &Monitor| {
         run_all(&open, subject, settings, budget, helping, monitor, &watch);

@@ -3,12 +3,16 @@
 //! Process 0 has the list of cells, and as many slots for them as the other processes have workers. A
 //! cell travels with its program, so that the others need no files; its answer travels back as it
 //! would be written down. Only process 0 writes.
+//!
+//! Cells that are too large for one process come last, when no others are handed out any more: the
+//! workers have then returned to `run`, where they search together.
 
 use super::health::SharedHealth;
 use super::team::Team;
 use crate::experiment::{Finished, Helpers, Question, Resources, Settings, Subject};
 use crate::limits::Monitor;
 use crate::record::Cell;
+use crate::space::Explorer;
 use crate::space::spread::{Lost, Peers};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -52,34 +56,41 @@ struct Task {
     resources: Resources,
 }
 
-/// The other processes of a run, which answer cells until this value is dropped.
+/// The other processes of a run, which answer cells until they search together, or until this
+/// value is dropped.
 pub struct CellHelpers {
-    orders: Mutex<Sender<Order>>,
+    /// Until all search together.
+    orders: Mutex<Option<Sender<Order>>>,
     processes: usize,
     /// Workers of each.
     threads: usize,
+    /// All processes, when they search together.
+    explorer: Arc<dyn Explorer>,
     health: SharedHealth,
 }
 
 impl CellHelpers {
     pub fn new(
         orders: Sender<Order>,
-        processes: usize,
-        threads: usize,
+        (processes, threads): (usize, usize),
+        explorer: Arc<dyn Explorer>,
         health: SharedHealth,
     ) -> CellHelpers {
         CellHelpers {
-            orders: Mutex::new(orders),
+            orders: Mutex::new(Some(orders)),
             processes,
             threads,
+            explorer,
             health,
         }
     }
 
     fn give(&self, order: Order) {
         let orders = self.orders.lock().expect("no thread panics here");
-        // If nobody takes orders any more, the run has failed, which is known elsewhere.
-        let _ = orders.send(order);
+        if let Some(orders) = &*orders {
+            // If nobody takes orders any more, the run has failed, which is known elsewhere.
+            let _ = orders.send(order);
+        }
     }
 
     /// The answer of another process, unless the run ends before.
@@ -129,6 +140,12 @@ impl Helpers for CellHelpers {
             return None;
         };
         Some(finished)
+    }
+
+    fn together(&self) -> Arc<dyn Explorer> {
+        // Whoever hands cells out ends when nobody gives orders.
+        *self.orders.lock().expect("no thread panics here") = None;
+        self.explorer.clone()
     }
 }
 
@@ -233,7 +250,7 @@ fn answer(task: &Task, cell: &Cell, most: u64, health: &SharedHealth) -> Option<
         },
     };
     let monitor: Arc<Monitor> = Arc::new(health.monitor.sharing());
-    let answered = AssertUnwindSafe(|| question.answer(&monitor));
+    let answered = AssertUnwindSafe(|| question.answer(None, &monitor));
     let Ok(finished) = catch_unwind(answered) else {
         health.fail("a worker has failed: this is a defect of fencesmith".to_string());
         return None;

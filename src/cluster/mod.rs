@@ -12,7 +12,8 @@
 //! and all workers search (`question`). Everything else (search by sets, view logs, replaying traces, choosing
 //! fences) stays with process 0.
 //!
-//! In a sweep, whole cells go to other processes, and process 0 writes down the answers (`cells`).
+//! In a sweep, whole cells go to other processes, and process 0 writes down the answers (`cells`);
+//! those that are too large for one process come last, and are searched by all.
 //!
 //! A process that is lost ends the run: the first that notices tells all others, and process 0
 //! answers with what is known, never with a verdict (`health`).

@@ -27,12 +27,15 @@ pub struct Question {
     full: bool,
     standstill: Standstill,
     max_states: Option<u64>,
+    /// Bytes that each process may take, beside its own limit.
+    max_memory: Option<u64>,
     /// The time that is left.
     time: Option<Duration>,
 }
 
 impl Question {
-    pub fn new(search: &Search) -> Question {
+    /// A search in which each process takes at most so many bytes.
+    pub fn new(search: &Search, max_memory: Option<u64>) -> Question {
         let deadline = search.limits.deadline;
         Question {
             program: search.stepper.program.clone(),
@@ -40,6 +43,7 @@ impl Question {
             full: matches!(search.goal, Goal::AllStates),
             standstill: search.standstill,
             max_states: search.limits.max_states,
+            max_memory,
             time: deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())),
         }
     }
@@ -51,17 +55,18 @@ impl Question {
         Sha256::digest(asked).into()
     }
 
-    /// Does something with the search of one worker, which may take this much memory.
+    /// Does something with the search of one of so many workers of a process, which may take this
+    /// much memory.
     pub fn ask<T>(
         &self,
-        max_memory: Option<u64>,
+        (workers, max_memory): (u64, u64),
         monitor: &Monitor,
         answer: impl FnOnce(&Search) -> T,
     ) -> T {
         let stepper = self.semantics.stepper(&self.program);
         let limits = Limits {
             max_states: self.max_states,
-            max_memory,
+            max_memory: Some(max_memory.min(self.max_memory.unwrap_or(u64::MAX)) / workers),
             deadline: self.time.and_then(|time| Instant::now().checked_add(time)),
         };
         answer(&Search {

@@ -8,7 +8,7 @@ use super::question::{Command, Question};
 use super::team::Team;
 use crate::limits::StopReason;
 use crate::space::spread::{self, Journal, Lost, Peers};
-use crate::space::{End, Exploration, Explorer, Search};
+use crate::space::{End, Exploration, Explorer, Goal, Search, explore};
 use std::fmt;
 use std::net::TcpListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -208,10 +208,10 @@ impl Workplace {
     }
 
     fn search(&self, question: &Question, team: &mut Team) -> Exploration {
-        let most = self.max_memory.load(Ordering::Relaxed) / self.threads;
+        let most = (self.threads, self.max_memory.load(Ordering::Relaxed));
         let found = self.journal(question, team).and_then(|mut journal| {
             let journal = journal.as_mut().map(|files| files as &mut dyn Journal);
-            question.ask(Some(most), &self.health.monitor, |search| {
+            question.ask(most, &self.health.monitor, |search| {
                 spread::explore(search, team, journal)
             })
         });
@@ -248,11 +248,18 @@ impl Cluster {
         failure
     }
 
-    /// The other processes, as helpers with the cells of a sweep.
-    pub fn help_with_cells(&self) -> CellHelpers {
+    /// The other processes, as helpers with the cells of a sweep. A cell that all answer together
+    /// may take so many bytes.
+    pub fn help_with_cells(self: Arc<Self>, memory: Option<u64>) -> CellHelpers {
         let (orders, to_hand_out) = mpsc::channel();
         self.give(Command::Cells, Reply::Cells(to_hand_out));
-        CellHelpers::new(orders, self.processes, self.threads, self.health.clone())
+        let workers = (self.processes, self.threads);
+        let health = self.health.clone();
+        let explorer = Arc::new(Together {
+            each: memory.map(|memory| memory / self.processes as u64),
+            cluster: self,
+        });
+        CellHelpers::new(orders, workers, explorer, health)
     }
 
     fn give(&self, command: Command, reply: Reply) {
@@ -261,14 +268,17 @@ impl Cluster {
         // A worker that is gone has failed, which is known elsewhere.
         let _ = jobs.send(Job { command, reply });
     }
-}
 
-impl Explorer for Cluster {
-    fn explore(&self, search: &Search) -> Exploration {
+    /// Searches with all workers; each process takes at most so many bytes.
+    fn search(&self, search: &Search, each: Option<u64>) -> Exploration {
+        let asks = matches!(search.goal, Goal::FirstViolation | Goal::AllStates);
+        if !asks || search.stepper.memory.merges() {
+            return explore(search);
+        }
         let most = search.limits.max_memory.unwrap_or(u64::MAX);
         self.max_memory.store(most, Ordering::Relaxed);
         let (reply, answer) = mpsc::channel();
-        let question = Box::new(Question::new(search));
+        let question = Box::new(Question::new(search, each));
         self.give(Command::Search(question), Reply::Found(reply));
         loop {
             match answer.recv_timeout(LOOK) {
@@ -289,6 +299,25 @@ impl Explorer for Cluster {
                 }
             }
         }
+    }
+}
+
+impl Explorer for Cluster {
+    fn explore(&self, search: &Search) -> Exploration {
+        self.search(search, None)
+    }
+}
+
+/// All processes, each with at most so many bytes.
+#[derive(Debug)]
+struct Together {
+    cluster: Arc<Cluster>,
+    each: Option<u64>,
+}
+
+impl Explorer for Together {
+    fn explore(&self, search: &Search) -> Exploration {
+        self.cluster.search(search, self.each)
     }
 }
 

@@ -25,7 +25,7 @@ pub use compare_text::{
 pub use entry::{CellOutcome, Entry, read_answers};
 pub use grid::Grid;
 pub use placements::placements;
-pub use run::{Finished, Resources, Subject, run};
-pub use schedule::{Budget, Event, Helpers, Question, run_all};
+pub use run::{Finished, Question, Resources, Subject};
+pub use schedule::{Budget, Event, Helpers, run_all};
 pub use settings::Settings;
 pub use summary::{Columns, csv, json, markdown, short, short_names, text};

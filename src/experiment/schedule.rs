@@ -5,16 +5,20 @@
 //! and runs again when all others are done, alone, with all of the memory and all threads:
 //! whether a cell ends at the limit depends on the budget and not on its neighbours.
 //!
-//! Other processes take cells from the same list ([`Helpers`]). What outgrows their memory is put
-//! aside as well, and runs again here.
+//! Other processes take cells from the same list ([`Helpers`]). What outgrows their memory, or all
+//! of the memory here, is put aside as well. When all others are done it runs again, and wherever it
+//! is searched state by state, all processes search together. If their memory does not suffice,
+//! either, it runs here alone: others may have less, and workers that share nothing need more.
 
-use super::run::{Finished, Resources, Subject, run};
+use super::run::{Finished, Question, Resources, Subject};
 use super::settings::Settings;
 use crate::infer::EngineKind;
 use crate::limits::Monitor;
 use crate::memory::AbstractionKind;
 use crate::record::{Cell, Stopped};
+use crate::space::{Exploration, Explorer, Search};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// What all cells share.
@@ -33,28 +37,10 @@ pub trait Helpers: Sync {
 
     /// Answers a cell in one of these slots; `None` if the run has to end before.
     fn answer(&self, slot: usize, question: &Question) -> Option<Finished>;
-}
 
-/// What is asked in a cell.
-#[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    pub subject: &'a Subject,
-    pub cell: &'a Cell,
-    pub settings: &'a Settings,
-    pub resources: Resources,
-}
-
-impl Question<'_> {
-    /// Answers it here.
-    pub fn answer(&self, monitor: &Monitor) -> Finished {
-        run(
-            self.subject,
-            self.cell,
-            self.settings,
-            self.resources,
-            monitor,
-        )
-    }
+    /// All processes, this one included, as they search together. No cells are answered by others
+    /// from now on.
+    fn together(&self) -> Arc<dyn Explorer>;
 }
 
 /// What happens to a cell, by its place in the list.
@@ -72,17 +58,54 @@ pub enum Event<'a> {
 struct Queue {
     /// Cells that have not started, largest first.
     waiting: VecDeque<usize>,
-    /// Cells that need all of the memory.
-    alone: VecDeque<usize>,
+    /// Cells that were put aside.
+    aside: VecDeque<(usize, Stage)>,
     running: usize,
+}
+
+/// Who answers a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// One process, beside other cells.
+    Shared,
+    /// This process, and all processes together wherever it is searched state by state.
+    Together {
+        /// It has outgrown all of the memory of this process.
+        outgrown: bool,
+    },
+    /// This process alone.
+    Alone,
 }
 
 /// A cell to run now.
 struct Turn {
     index: usize,
     resources: Resources,
-    /// It may be put aside if that is not enough memory.
-    shared: bool,
+    stage: Stage,
+}
+
+/// Who answers which cells, and with how much memory.
+#[derive(Clone, Copy)]
+struct Plan {
+    budget: Budget,
+    /// Bytes that a cell may take in this process.
+    most: Option<u64>,
+    /// A cell may take more than that if several processes answer it.
+    spreads: bool,
+}
+
+/// All processes together, and whether they were asked.
+#[derive(Debug)]
+struct Together {
+    explorer: Arc<dyn Explorer>,
+    asked: AtomicBool,
+}
+
+impl Explorer for Together {
+    fn explore(&self, search: &Search) -> Exploration {
+        self.asked.store(true, Ordering::Relaxed);
+        self.explorer.explore(search)
+    }
 }
 
 /// Answers all cells and tells `watch` what happens, from several threads. `subject` gives the
@@ -104,16 +127,21 @@ pub fn run_all<'a>(
     order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
     let queue = Mutex::new(Queue {
         waiting: order.into(),
-        alone: VecDeque::new(),
+        aside: VecDeque::new(),
         running: 0,
     });
     let changed = Condvar::new();
-    let most = match (settings.max_memory, budget.memory) {
-        (Some(own), Some(all)) => Some(own.min(all)),
-        (own, all) => own.or(all),
+    let helped = helpers.is_some_and(|helpers| helpers.slots() > 0);
+    let plan = Plan::new(settings, budget, helped);
+    let together = |stage: Stage| match (stage, helpers) {
+        (Stage::Together { .. }, Some(helpers)) => Some(Arc::new(Together {
+            explorer: helpers.together(),
+            asked: AtomicBool::new(false),
+        })),
+        _ => None,
     };
     let work = |helper: Option<(&dyn Helpers, usize)>| {
-        while let Some(turn) = next(&queue, &changed, budget, most, helper.is_some(), monitor) {
+        while let Some(turn) = next(&queue, &changed, &plan, helper.is_some(), monitor) {
             let watched = Arc::new(monitor.sharing());
             watch(Event::Started(turn.index, &watched));
             let question = Question {
@@ -122,15 +150,23 @@ pub fn run_all<'a>(
                 settings,
                 resources: turn.resources,
             };
+            let all = together(turn.stage);
             let finished = match helper {
-                None => Some(question.answer(&watched)),
+                None => {
+                    let explorer = all.clone().map(|all| all as Arc<dyn Explorer>);
+                    Some(question.answer(explorer, &watched))
+                }
                 Some((helpers, slot)) => helpers.answer(slot, &question),
             };
             let stopped = finished.as_ref().and_then(Finished::stopped);
-            let again = turn.shared && stopped == Some(Stopped::Memory);
+            let searched = all.is_some_and(|all| all.asked.load(Ordering::Relaxed));
+            let again = match stopped {
+                Some(Stopped::Memory) => plan.then(&turn, helper.is_some(), searched),
+                _ => None,
+            };
             watch(match &finished {
                 None => Event::Abandoned(turn.index),
-                Some(_) if again => Event::Postponed(turn.index),
+                Some(_) if again.is_some() => Event::Postponed(turn.index),
                 Some(finished) => match stopped {
                     // Nothing is known that would be known in another run.
                     Some(Stopped::Interrupted | Stopped::Lost) => Event::Abandoned(turn.index),
@@ -139,9 +175,7 @@ pub fn run_all<'a>(
             });
             let mut queue = lock(&queue);
             queue.running -= 1;
-            if again {
-                queue.alone.push_back(turn.index);
-            }
+            queue.aside.extend(again.map(|stage| (turn.index, stage)));
             changed.notify_all();
         }
     };
@@ -158,13 +192,56 @@ pub fn run_all<'a>(
     });
 }
 
+impl Plan {
+    fn new(settings: &Settings, budget: Budget, helped: bool) -> Plan {
+        let (own, all) = (settings.max_memory, budget.memory);
+        Plan {
+            budget,
+            most: match (own, all) {
+                (Some(own), Some(all)) => Some(own.min(all)),
+                (own, all) => own.or(all),
+            },
+            spreads: helped && all.is_some_and(|all| own.is_none_or(|own| own > all)),
+        }
+    }
+
+    /// What comes after a turn whose memory did not suffice, if anything does. `helped`: another
+    /// process has answered; `searched`: all have searched together.
+    fn then(&self, turn: &Turn, helped: bool, searched: bool) -> Option<Stage> {
+        let outgrown = !helped && turn.resources.memory == self.most;
+        match turn.stage {
+            Stage::Shared if self.spreads => Some(Stage::Together { outgrown }),
+            Stage::Shared => (!outgrown).then_some(Stage::Alone),
+            Stage::Together { outgrown } => (searched && !outgrown).then_some(Stage::Alone),
+            Stage::Alone => None,
+        }
+    }
+
+    /// What a cell may use while so many others are open.
+    fn share(&self, others: usize, helps: bool) -> Resources {
+        let Budget { threads, memory } = self.budget;
+        Resources {
+            // Fewer cells than threads: each of them gets several.
+            threads: match helps {
+                true => 1,
+                false => (threads / (others + 1)).max(1),
+            },
+            memory: match others == 0 && !helps {
+                true => self.most,
+                false => self
+                    .most
+                    .map(|most| most.min(memory.unwrap_or(most) / threads as u64)),
+            },
+        }
+    }
+}
+
 /// Waits for the next cell; `None` when there is nothing left to do, or only cells that others
 /// do not help with.
 fn next(
     queue: &Mutex<Queue>,
     changed: &Condvar,
-    budget: Budget,
-    most: Option<u64>,
+    plan: &Plan,
     helps: bool,
     monitor: &Monitor,
 ) -> Option<Turn> {
@@ -174,42 +251,27 @@ fn next(
             return None;
         }
         if let Some(index) = queue.waiting.pop_front() {
-            // Fewer cells than threads: each of them gets several.
             let others = queue.running + queue.waiting.len();
-            let memory = most.map(|most| {
-                let share = budget.memory.unwrap_or(most) / budget.threads as u64;
-                if others == 0 && !helps {
-                    most
-                } else {
-                    most.min(share)
-                }
-            });
             queue.running += 1;
             return Some(Turn {
                 index,
-                resources: Resources {
-                    threads: match helps {
-                        true => 1,
-                        false => (budget.threads / (others + 1)).max(1),
-                    },
-                    memory,
-                },
-                shared: helps || memory < most,
+                resources: plan.share(others, helps),
+                stage: Stage::Shared,
             });
         }
         if helps {
             return None;
         }
         if queue.running == 0 {
-            let index = queue.alone.pop_front()?;
+            let (index, stage) = queue.aside.pop_front()?;
             queue.running += 1;
             return Some(Turn {
                 index,
                 resources: Resources {
-                    threads: budget.threads,
-                    memory: most,
+                    threads: plan.budget.threads,
+                    memory: plan.most,
                 },
-                shared: false,
+                stage,
             });
         }
         queue = changed.wait(queue).unwrap_or_else(PoisonError::into_inner);

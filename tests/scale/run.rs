@@ -85,3 +85,13 @@ pub fn children(of: &Child, count: usize) -> Vec<u32> {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// What a process has taken of its processors.
+pub fn cpu_seconds(process: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
+    let stat = stat.expect("the process is there");
+    let behind_name = stat.rsplit(')').next().expect("there is a name");
+    let fields: Vec<&str> = behind_name.split_whitespace().collect();
+    let ticks = [fields[11], fields[12]].map(|ticks| ticks.parse::<f64>().expect("a number"));
+    ticks.iter().sum::<f64>() / 100.0
+}

@@ -129,7 +129,17 @@ fn a_larger_program() {
 
 /// A program with a violation, and what is asked about it.
 fn ask<T>(limits: &Limits, monitor: &Monitor, goal: Goal, answer: impl Fn(&Search) -> T) -> T {
-    let program = programs::program(&programs::source("mutex/peterson"));
+    ask_of("mutex/peterson", limits, monitor, goal, answer)
+}
+
+fn ask_of<T>(
+    name: &str,
+    limits: &Limits,
+    monitor: &Monitor,
+    goal: Goal,
+    answer: impl Fn(&Search) -> T,
+) -> T {
+    let program = programs::program(&programs::source(name));
     let program = program.fenced(&Default::default());
     let stepper = Semantics::new(Model::Pso, Abstraction::Fd { k: 1 }).stepper(&program);
     answer(&Search {
@@ -142,11 +152,15 @@ fn ask<T>(limits: &Limits, monitor: &Monitor, goal: Goal, answer: impl Fn(&Searc
     })
 }
 
-/// Wherever the disk fails, there is no verdict; nor where it gives back what was not written.
+/// At whichever operation the disk fails, there is no verdict; nor where it gives back what was
+/// not written.
 #[test]
 fn disks_that_fail() {
     let (limits, monitor) = (Limits::default(), Monitor::default());
-    for (goal, most_held) in [(Goal::FirstViolation, 10), (Goal::AllStates, 400)] {
+    for (name, goal, most_held) in [
+        ("litmus/sb", Goal::AllStates, 3),
+        ("mutex/peterson", Goal::FirstViolation, 100),
+    ] {
         let with = |flaw| {
             let disk = Arc::new(Disk {
                 flaw,
@@ -156,20 +170,17 @@ fn disks_that_fail() {
                 scratch: disk.clone(),
                 most_held: Some(most_held),
             };
-            (
-                ask(&limits, &monitor, goal, |it| spilling.explore(it)),
-                disk,
-            )
+            let explore = |it: &Search| spilling.explore(it);
+            (ask_of(name, &limits, &monitor, goal, explore), disk)
         };
         let (expected, disk) = with(None);
         let operations = disk.operations.load(Ordering::Relaxed);
-        assert!(operations > 20, "{operations}");
-        let (mut refused, mut noticed) = (0, 0);
-        for at in (0..operations).step_by(operations as usize / 40 + 1) {
+        assert!(operations > 80, "{operations}");
+        let mut noticed = 0;
+        for at in 0..operations {
             let (found, disk) = with(Some((at, Flaw::Refuses)));
             assert_eq!(found.end, End::Limit(StopReason::Disk), "operation {at}");
             assert!(!disk.failures.lock().expect("no thread panics").is_empty());
-            refused += 1;
             // An operation that reads nothing changes nothing.
             let (found, disk) = with(Some((at, Flaw::Changes)));
             match disk.failures.lock().expect("no thread panics").is_empty() {
@@ -180,8 +191,49 @@ fn disks_that_fail() {
                 }
             }
         }
-        assert!(refused > 20 && noticed > 5, "{refused}, {noticed}");
+        assert!(noticed > 20, "{noticed} of {operations}");
     }
+}
+
+/// A violation that was found before a limit ended its level is shown, with an execution that is as
+/// short as any.
+#[test]
+fn violations_of_an_unfinished_level() {
+    let monitor = Monitor::default();
+    let within = |max_memory| {
+        let limits = Limits {
+            max_memory,
+            ..Limits::default()
+        };
+        ask(&limits, &monitor, Goal::FirstViolation, |it| {
+            on_disk(it, 1, 100)
+        })
+    };
+    let steps = |found: &Exploration| {
+        let (violation, trace) = found.violation.as_ref()?;
+        let trace = trace.as_ref().expect("there is memory for the trace");
+        Some((format!("{violation:?}"), trace.steps.len()))
+    };
+    let expected = within(None);
+    assert_eq!(expected.end, End::FirstViolation);
+    let depth = expected.statistics.depth.expect("it goes by levels");
+    let (mut without, mut shown) = (0, 0);
+    for most in (0..expected.statistics.bytes).step_by(200) {
+        let found = within(Some(most));
+        if found.end == End::FirstViolation {
+            break;
+        }
+        assert_eq!(found.end, End::Limit(StopReason::MaxMemory));
+        match found.violation {
+            None => without += 1,
+            Some(_) => {
+                assert_eq!(steps(&found), steps(&expected));
+                assert_eq!(found.statistics.depth, Some(depth - 1));
+                shown += 1;
+            }
+        }
+    }
+    assert!(without > 0 && shown > 0, "{without}, {shown}");
 }
 
 #[test]
@@ -280,6 +332,42 @@ mod typed {
         assert_eq!(answer(&spilled), answer(&expected));
         assert!(states(&without) < states(&expected));
         assert!(is_empty(Path::new(&name)));
+    }
+
+    /// Many stores, which nobody loads, or each process one of the next: few states under SC, and
+    /// more than memory holds with queues.
+    #[test]
+    fn robustness() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let name = folder.path().join("states").display().to_string();
+        let program = folder.path().join("stores.fen").display().to_string();
+        let verify = |more: &[&str]| {
+            let options = ["--abs", "exact", "--bound", "1", "--format", "json"];
+            let robust = ["verify", &program, "--robust", "--model", "pso"];
+            run(&[&robust[..], &options, more].concat())
+        };
+        for (loads, code) in [(false, Some(0)), (true, Some(1))] {
+            let stores = |process| {
+                let stores = ["a", "b", "c", "d", "e"].map(|v| format!("store {v}{process} = 1;"));
+                let load = match loads {
+                    true => format!("bool r; load r = a{};", (process + 1) % 3),
+                    false => String::new(),
+                };
+                format!("process p{process} {{ {} {load} }}\n", stores.concat())
+            };
+            let places = [0, 1, 2].map(|p| format!("a{p}, b{p}, c{p}, d{p}, e{p}"));
+            let text = [0, 1, 2].map(stores).concat();
+            let text = format!("shared bool {};\n{text}", places.join(", "));
+            std::fs::write(&program, text).expect("a file");
+            let expected = verify(&[]);
+            let little = ["--max-memory", "4M"];
+            let without = verify(&little);
+            let spilled = verify(&[&little[..], &["--spill", &name]].concat());
+            assert_eq!(without.code, Some(3), "{without:?}");
+            assert_eq!((spilled.code, expected.code), (code, code), "{spilled:?}");
+            assert_eq!(answer(&spilled), answer(&expected));
+            assert!(is_empty(Path::new(&name)));
+        }
     }
 
     /// Whatever ends the program, no files are left.

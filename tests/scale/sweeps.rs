@@ -1,7 +1,7 @@
 //! Sweeps by several processes write what one process writes.
 
 use crate::hosts::{Hosts, SECRET};
-use crate::run::{children, end, run, signal, start, start_with};
+use crate::run::{children, cpu_seconds, end, run, signal, start, start_with};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -81,22 +81,65 @@ fn with_a_list_of_hosts() {
     assert_eq!(files(&together), files(&alone));
 }
 
-/// What is too large for others is answered by process 0, with all of its memory.
+/// What is too large for a share of the memory is answered with all of it.
 #[test]
 fn cells_that_outgrow_their_share() {
     let (_kept, alone) = out();
     let (_also, together) = out();
-    let options = [
+    let programs = [
         "algorithms/mutex/burns-3.fen",
         "algorithms/mutex/peterson.fen",
     ];
-    let memory = ["--abs", "fd", "--k", "1,2", "--memory", "24M", "--full"];
-    let all = [&options[..], &memory].concat();
+    let memory = ["--abs", "fd,pd", "--k", "0", "--memory", "24M", "--full"];
+    let all = [&programs[..], &memory].concat();
     let first = run(&sweep(&alone, &[&all[..], &["--threads", "1"]].concat()));
     let several = [&all[..], &["--processes", "2", "--threads", "4"]].concat();
     let second = run(&sweep(&together, &several));
-    assert_eq!(first.code, second.code, "{second:?}");
+    assert_eq!((first.code, second.code), (Some(0), Some(0)), "{second:?}");
     assert_eq!(files(&together), files(&alone));
+    assert!(!files(&alone)["cells.jsonl"].contains(OUT_OF_MEMORY));
+}
+
+/// How a cell says that its memory did not suffice.
+const OUT_OF_MEMORY: &str = r#""stopped":"memory""#;
+
+/// What no process can hold is searched by all of them together.
+#[test]
+fn a_cell_that_fits_no_single_process() {
+    let cells = [
+        "algorithms/mutex/burns-3.fen",
+        "algorithms/mutex/peterson.fen",
+        "--model",
+        "pso",
+        "--abs",
+        "fd,pd",
+        "--k",
+        "0",
+        "--full",
+    ];
+    let sweep_with = |more: &[&str]| {
+        let (_kept, to) = out();
+        let ended = run(&sweep(
+            &to,
+            &[&cells[..], &["--threads", "1"], more].concat(),
+        ));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        files(&to)
+    };
+    let is_cut = |files: &BTreeMap<String, String>| files["cells.jsonl"].contains(OUT_OF_MEMORY);
+    let expected = sweep_with(&[]);
+    assert!(!is_cut(&expected));
+    let one = ["--memory", "6M", "--processes", "1"];
+    assert!(is_cut(&sweep_with(&one[..2])) && is_cut(&sweep_with(&one)));
+    let two = ["--memory", "6M", "--processes", "2"];
+    let together = sweep_with(&two);
+    assert!(!is_cut(&together));
+    assert!(together == expected, "the files differ");
+    // What a cell may take is not more because there are more processes.
+    for (most, cut) in [("12M", false), ("7M", true)] {
+        let limited = [&two[..], &["--max-memory", most]].concat();
+        assert_eq!(is_cut(&sweep_with(&limited)), cut, "{most}");
+    }
 }
 
 /// Cells of which one takes long.
@@ -150,6 +193,33 @@ fn a_killed_process() {
     assert_eq!(ended.code, Some(3), "{ended:?}");
     assert!(ended.err.contains("interrupted with"), "{ended:?}");
     assert!(answered() >= kept);
+}
+
+/// A process that is lost while all search together leaves the cell without an answer.
+#[test]
+fn a_process_killed_while_all_search() {
+    let (_kept, lost) = out();
+    let several = ["--processes", "2", "--threads", "1", "--memory", "100M"];
+    let sweeping = start(&sweep(&lost, &[&LONG[..], &several].concat()));
+    let others = children(&sweeping, 1);
+    let begin = Instant::now();
+    // One of them is idle as long as the other has the cell for itself.
+    while others.iter().any(|id| cpu_seconds(*id) < 0.4) || cpu_seconds(sweeping.id()) < 0.4 {
+        assert!(
+            begin.elapsed() < Duration::from_secs(40),
+            "they do not search together"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    signal(others[0], "-KILL");
+    let ended = end(sweeping);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(ended.err.contains("process 1 (127.0.0.1:"), "{ended:?}");
+    assert!(ended.err.contains("with 0 of 1 cells"), "{ended:?}");
+    let journal = Path::new(&lost).join("journal.jsonl");
+    let answered = std::fs::read_to_string(journal).unwrap_or_default();
+    assert_eq!(answered, "");
+    assert!(!Path::new(&lost).join("cells.jsonl").exists());
 }
 
 /// A sweep that has lost a process goes on, with any number of processes.

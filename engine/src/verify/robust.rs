@@ -10,13 +10,13 @@
 
 use super::{
     Answer, Attempt, Evidence, Inconclusive, MOST_K, SearchKind, Strategy, Verdict, VerifyOptions,
-    search, strategy,
+    search, strategy, turns,
 };
 use crate::concretise::concretise_out_of;
 use crate::limits::{Monitor, StopReason};
 use crate::memory::{Abstraction, Model, Semantics};
 use crate::program::Program;
-use crate::space::{Goal, Search, SequentialStates, Standstill, Statistics, explore};
+use crate::space::{Goal, Search, SequentialStates, Standstill, Statistics};
 
 /// Compares the states of a program with those of sequential consistency. FD is refined unless
 /// the strategy is fixed.
@@ -96,14 +96,15 @@ impl Question<'_> {
     /// One search.
     fn answer(&self, options: &VerifyOptions) -> Answer {
         let stepper = options.semantics.stepper(self.program);
-        let exploration = explore(&Search {
+        let search = Search {
             stepper: &stepper,
             goal: Goal::Robustness(self.states),
             standstill: Standstill::Ignored,
             limits: &options.limits,
             monitor: self.monitor,
             threads: options.threads,
-        });
+        };
+        let exploration = turns::all_together(&search, options);
         search::of_exploration(options, exploration, SearchKind::Plain, |trace| {
             let exact = options.semantics.exact().stepper(self.program);
             let limits = options.limits.with_grace();

@@ -242,8 +242,8 @@ fn in_turn<'a>(
     }
 }
 
-/// The plain search, by all processes that there are.
-fn all_together(search: &Search, options: &VerifyOptions) -> Exploration {
+/// The plain search, by whoever does it in place of this process alone.
+pub fn all_together(search: &Search, options: &VerifyOptions) -> Exploration {
     let apart = !search.stepper.memory.merges();
     match &options.explorer {
         Some(explorer) if apart => explorer.explore(search),

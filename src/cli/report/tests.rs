@@ -2,7 +2,7 @@
 //! no text becomes markup.
 
 use super::*;
-use crate::experiment::{self, Finished, Resources, Settings, Subject, comparison_cells};
+use crate::experiment::{Finished, Question, Resources, Settings, Subject, comparison_cells};
 use crate::limits::Monitor;
 use crate::lower::compile;
 use crate::memory::{AbstractionKind, Atomics, Model};
@@ -42,8 +42,16 @@ fn finished() -> Vec<Finished> {
     let mut cells = comparison_cells([NAME], &[Model::Tso], &[0, 1], false);
     cells.retain(|cell| cell.abstraction == AbstractionKind::Fd);
     let monitor = Monitor::default();
-    let run = |cell| experiment::run(&subject, cell, &settings, resources, &monitor);
-    cells.iter().map(run).collect()
+    let answer = |cell| {
+        let question = Question {
+            subject: &subject,
+            cell,
+            settings: &settings,
+            resources,
+        };
+        question.answer(None, &monitor)
+    };
+    cells.iter().map(answer).collect()
 }
 
 /// The files of a sweep by name; those with lines are arrays.

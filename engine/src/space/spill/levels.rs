@@ -65,7 +65,44 @@ impl<'a, const N: usize> Levels<'a, N> {
 
     pub fn go(mut self) -> Result<Exploration, Overflow> {
         let end = End::of(self.search())?;
+        if let End::Limit(reason) = end
+            && reason != StopReason::Disk
+            && self.errors.is_none()
+        {
+            let seen = self.violation_among_candidates();
+            let level = self.levels.len();
+            self.errors = seen.map(|violation| (level, vec![violation]));
+        }
         Ok(self.report(end))
+    }
+
+    /// A violation among the successors of a level that a limit has cut short, as far as there is
+    /// time to look. It is none of an earlier level: all states of these were judged.
+    fn violation_among_candidates(&mut self) -> Option<State<N>> {
+        let (context, judge) = (self.context, &mut self.judge);
+        let mut pace = Pace::default();
+        let mut is_violation = |state: &State<N>| {
+            if pace.is_due(1) {
+                context.check_tracing()?;
+            }
+            Ok::<_, StopReason>(judge.judge(state).is_violation())
+        };
+        for worker in self.workers.iter() {
+            for state in worker.held() {
+                if is_violation(state).ok()? {
+                    return Some(*state);
+                }
+            }
+        }
+        for run in self.workers.iter().flat_map(|worker| &worker.runs) {
+            let mut reader = run.reader();
+            while let Some(state) = reader.next().ok()? {
+                if is_violation(&state).ok()? {
+                    return Some(state);
+                }
+            }
+        }
+        None
     }
 
     fn search(&mut self) -> Result<End, Unfinished> {

@@ -17,6 +17,11 @@
 //! all states that were visited, once, from beginning to end: that is what the search pays, beside
 //! sorting, for needing memory for its buffers and caches alone.
 //!
+//! If a limit ends the search within a level, the successors that were found until then are judged
+//! all the same: one that violates a property was reached by a step from a finished level, so it is
+//! reported, and the way to it is looked for as for any other. Where the disk has failed, nothing is
+//! reported.
+//!
 //! [`Spilling`] is the way in: an [`Explorer`] that searches in memory as long as that suffices, and
 //! otherwise starts over on disk. The files themselves are made elsewhere ([`Scratch`]).
 
