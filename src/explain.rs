@@ -136,13 +136,20 @@ impl<'a> Walk<'a> {
         (None, "goes on".to_string())
     }
 
-    /// The locals of a process that have names: `r=0 s=1`.
+    /// The locals of a process that have names: `r=0 s=1`. What nobody reads any more is told, too.
     pub fn locals(&self, process: ProcessId) -> String {
         let automaton = self.program().process(process);
-        let values = &self.state().configs[process.index()].locals;
+        let along = self.trace.locals(self.program());
+        let steps = self.trace.steps.iter().zip(&along.steps);
+        let own = steps.filter(|(step, _)| step.process == process);
+        let last = own.filter_map(|(_, behind)| behind.last()).last();
+        let values = last.unwrap_or(&along.initial[process.index()]);
         let named = automaton.locals.iter().zip(values);
         let named = named.filter(|(local, _)| !local.is_temporary());
-        let words = named.map(|(local, value)| format!("{}={value}", local.name));
+        let words = named.map(|(local, value)| match value {
+            Some(value) => format!("{}={value}", local.name),
+            None => format!("{}=?", local.name),
+        });
         words.collect::<Vec<_>>().join(" ")
     }
 }

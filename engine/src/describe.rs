@@ -2,7 +2,7 @@
 
 use crate::memory::step::{At, Effect, Step};
 use crate::memory::{Buffers, Marker};
-use crate::program::{Instr, LocalId, PlaceId, Process, ProcessId, Program, PropertyKind};
+use crate::program::{Edge, Instr, LocalId, PlaceId, Process, ProcessId, Program, PropertyKind};
 use crate::property::Violation;
 use crate::source::{Location, Source, Span};
 use crate::space::{Snapshot, Trace};
@@ -32,10 +32,18 @@ pub fn step(program: &Program, source: &Source, process: &Process, step: &Step) 
         }
         (Effect::Update(id, value), _) => format!("{text} (was {})", program.show(id, value)),
         (Effect::Local(Some(value)), _) => format!("{text} (chose {value})"),
-        (_, Instr::Guard { wanted, .. }) if !text.starts_with("assume") => {
+        (_, Instr::Pass) => "go on".to_string(),
+        _ => on_the_way(source, edge),
+    }
+}
+
+/// What one edge on the way of a step does to locals.
+pub fn on_the_way(source: &Source, edge: &Edge) -> String {
+    let text = one_line(source, edge.span);
+    match &edge.instr {
+        Instr::Guard { wanted, .. } if !text.starts_with("assume") => {
             format!("test {text}: {wanted}")
         }
-        (_, Instr::Pass) => "go on".to_string(),
         _ => text,
     }
 }

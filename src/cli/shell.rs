@@ -41,7 +41,9 @@ pub fn man(of: Option<&str>) -> Result<Exit, Failure> {
         page.render_description_section(&mut out).map_err(failed)?;
         page.render_synopsis_section(&mut out).map_err(failed)?;
         page.render_options_section(&mut out).map_err(failed)?;
-        page.render_extra_section(&mut out).map_err(failed)?;
+        if sub.get_after_help().is_some() || sub.get_after_long_help().is_some() {
+            page.render_extra_section(&mut out).map_err(failed)?;
+        }
     }
     print(&String::from_utf8_lossy(&out))?;
     Ok(Exit::Fine)

@@ -7,9 +7,9 @@
 use super::text::{Paint, table};
 use crate::describe;
 use crate::memory::step::Effect;
-use crate::program::{ProcessId, Program};
+use crate::program::{Instr, Process, ProcessId, Program};
 use crate::source::Source;
-use crate::space::{Snapshot, Trace, TraceStep};
+use crate::space::{Locals, LocalsAlong, Snapshot, Trace, TraceStep};
 
 /// How a table is drawn.
 #[derive(Debug, Clone, Copy)]
@@ -117,12 +117,28 @@ impl Shown<'_> {
         let headings = ["step", "process", "line", "statement"].map(str::to_string);
         let mut rows = vec![(headings, vec!["changes".to_string()])];
         let start = describe::memory(self.program, &trace.initial);
-        rows.push((self.start(), words(&start)));
+        let mut start = words(&start);
+        let mut locals = self.style.locals.then(|| {
+            let along = trace.locals(self.program);
+            let processes = self.program.processes.iter().zip(&along.initial);
+            for (process, locals) in processes {
+                let unknown = vec![None; locals.len()];
+                start.extend(set(process, &unknown, locals));
+            }
+            (along.initial.clone(), along)
+        });
+        rows.push((self.start(), start));
         for row in &self.rows {
-            let changes = match row {
+            let mut changes = match row {
                 Row::Step(index) => self.changed(trace, *index),
                 Row::Folded(..) => Vec::new(),
             };
+            if let (Some((now, along)), Row::Step(index)) = (&mut locals, row) {
+                let process = trace.steps[*index].process;
+                let now = &mut now[process.index()];
+                let last = self.on_the_way(&trace.steps[*index], along, *index, now, &mut rows);
+                changes.extend(last);
+            }
             rows.push((self.begin(trace, row), changes));
         }
         // The statement gives way to the changes, down to a part of its room.
@@ -175,8 +191,35 @@ impl Shown<'_> {
         }
     }
 
-    /// What a step has changed: places in memory, the pending stores of its process, and its
-    /// locals if they are wanted.
+    /// The statements that have run together with a step, each on a line without a number; what the
+    /// step itself has done to locals is left.
+    fn on_the_way(
+        &self,
+        taken: &TraceStep,
+        along: &LocalsAlong,
+        index: usize,
+        now: &mut Locals,
+        rows: &mut Vec<([String; 4], Vec<String>)>,
+    ) -> Vec<String> {
+        let process = self.program.process(taken.process);
+        let mut changes = Vec::new();
+        let behind = &along.steps[index];
+        for (at, (&id, locals)) in taken.step.path.iter().zip(behind).enumerate() {
+            changes = set(process, now, locals);
+            now.clone_from(locals);
+            let edge = process.edge(id);
+            let shown = !matches!(edge.instr, Instr::Pass) && at + 1 < behind.len();
+            if shown {
+                let line = self.source.location(edge.span.start).line();
+                let text = describe::on_the_way(self.source, edge);
+                let begin = [String::new(), process.name.clone(), line, text];
+                rows.push((begin, std::mem::take(&mut changes)));
+            }
+        }
+        changes
+    }
+
+    /// What a step has changed: places in memory, and the pending stores of its process.
     fn changed(&self, trace: &Trace, index: usize) -> Vec<String> {
         let before = match index.checked_sub(1) {
             Some(before) => &trace.steps[before].after,
@@ -199,14 +242,6 @@ impl Shown<'_> {
                 true => vec!["(empty)".to_string()],
                 false => pending.split(' ').map(str::to_string).collect(),
             });
-        }
-        if self.style.locals {
-            let values = old.locals.iter().zip(&new.locals);
-            for (local, (old, new)) in automaton.locals.iter().zip(values) {
-                if old != new {
-                    words.push(format!("{}.{}={new}", automaton.name, local.name));
-                }
-            }
         }
         words
     }
@@ -274,6 +309,18 @@ impl Shown<'_> {
         });
         parts.collect::<Vec<_>>().join(" ")
     }
+}
+
+/// The locals that have another value than before and a name in the text.
+fn set(process: &Process, before: &Locals, now: &Locals) -> Vec<String> {
+    let values = before.iter().zip(now);
+    let changed = process.locals.iter().zip(values);
+    let changed = changed.filter(|(local, (old, new))| old != new && !local.is_temporary());
+    let told = changed.filter_map(|(local, (_, new))| {
+        let value = (*new)?;
+        Some(format!("{}.{}={value}", process.name, local.name))
+    });
+    told.collect()
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -105,6 +105,42 @@ exists (1:rax=1 /\\ 1:rbx=0)
     assert_eq!(verdict(text, "pso").0, "Allowed");
 }
 
+/// A fence as gcc prints it, `xor` for 0, and what does nothing.
+#[test]
+fn what_compilers_print_for_fences_and_zero() {
+    let text = |fence: &str| {
+        format!(
+            "X86_64 fences
+{{ x=0; y=0; }}
+ P0                 | P1                 ;
+ endbr64            | endbr64            ;
+ xorl %eax, %eax    | xorl %ecx, %ecx    ;
+ je .L1             | pause              ;
+ movl $5, %eax      |                    ;
+ .L1:               |                    ;
+ movl $1, x(%rip)   | movl $1, y(%rip)   ;
+ {fence} | {fence} ;
+ movl y(%rip), %ebx | movl x(%rip), %ebx ;
+ ret                | ret                ;
+exists (0:rax=0 /\\ 0:rbx=0 /\\ 1:rbx=0)
+"
+        )
+    };
+    for fence in [
+        "lock orq $0, (%rsp)",
+        "lock orl $0, (%rsp)",
+        "lock addl $0, -4(%rsp)",
+    ] {
+        assert_eq!(verdict(&text(fence), "tso").0, "Forbidden", "{fence}");
+    }
+    for nothing in ["nop", "andl %eax, %eax"] {
+        assert_eq!(verdict(&text(nothing), "tso").0, "Allowed", "{nothing}");
+    }
+    let (_folder, path) = file("test.litmus", &text("lock orq $1, (%rsp)"));
+    let ran = run(&["litmus", &path.display().to_string()]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+}
+
 #[test]
 fn models_in_any_case() {
     let sb = "algorithms/litmus/sb.fen";

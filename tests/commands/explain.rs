@@ -49,6 +49,20 @@ fn steps_are_chosen_and_taken_back() {
     assert!(last(&ran).starts_with("after 0 steps"), "{ran:?}");
 }
 
+/// What is not read again is shown all the same.
+#[test]
+fn locals_are_not_forgotten() {
+    let text = "shared int[0..=3] x = 3;
+process p { int[0..=3] c = 2, r; load r = x; c = 1; skip; }
+";
+    let ran = explain(text, &["--no-fuse"], "1\n1\n");
+    let states: Vec<&str> = ran.stdout.split("\nafter ").collect();
+    let shown = ["c=2 r=0", "c=2 r=3", "c=1 r=3"];
+    for (state, locals) in states[1..].iter().zip(shown) {
+        assert!(state.contains(locals), "{locals}: {ran:?}");
+    }
+}
+
 #[test]
 fn counterexamples_are_followed() {
     let ran = explain(SB, &[], "find\ngo end\n");

@@ -399,6 +399,36 @@ fn locked_parts_with_branches_and_bits() {
     assert_eq!(again.code, 0, "{printed:?}\n{again:?}");
 }
 
+/// In a locked part nobody else writes: a loop that only reads again waits for ever.
+#[test]
+fn locked_parts_that_wait() {
+    let thread = |name: &str, back: &str| {
+        format!(
+            "thread {name}\ninitial q0\ntransition q0 q1 read r 1\ntransition q1 q2 lock\n\
+             transition q2 q3 read tail 1\n{back}\n\
+             transition q3 q4 check == tail r\ntransition q4 q5 write + r 1 1\n\
+             transition q5 q6 unlock\ntransition q6 q7 read head 0\n\
+             transition q7 q6 check != head r\ntransition q7 cs check == head r\n\
+             transition cs done write + r 1 0\nend\n"
+        )
+    };
+    let ask = |back: &str, model: &str| {
+        let text = thread("t0", back) + &thread("t1", back);
+        let asked = ["verify", "-", "--from", "trencher", "--no-trace"];
+        let forbid = ["--forbid", "t0:cs,t1:cs", "--model", model];
+        run_on(&[&asked[..], &forbid[..]].concat(), &text, &[])
+    };
+    for model in ["sc", "tso", "pso"] {
+        let ran = ask("transition q3 q2 check != tail r", model);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+    // The next round may be another one.
+    let other = "transition q3 q8 check != tail r\ntransition q8 q2 local r tail";
+    let ran = ask(other, "sc");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("the locked part has a loop"), "{ran:?}");
+}
+
 #[test]
 fn synchronised_accesses_of_machines_act_on_memory() {
     let machine = |write: &str, read: &str| {

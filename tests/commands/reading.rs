@@ -68,6 +68,40 @@ fn local_steps_are_folded_and_values_shown() {
     }
 }
 
+/// Values that nobody reads again, and steps that run together with others.
+const FORGOTTEN: &str = "shared bool ready, data;
+process writer { store data = true; store ready = true; }
+process reader {
+    bool k, r;
+    int[0..=5] c = 2;
+    load k = ready;
+    if (k) {
+        c = 3;
+        load r = data;
+        c = c + 1;
+        assert(r);
+    }
+}
+";
+
+#[test]
+fn locals_are_told_as_statements_leave_them() {
+    let asked = ["verify", "-", "--model", "pso", "--locals"];
+    let ran = run_on(&asked, FORGOTTEN, &[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for told in [
+        "reader.c=2",
+        "load k = ready (is 1)  reader.k=1",
+        "reader      7  test k: true",
+        "reader      8  c = 3                  reader.c=3",
+        "reader     10  c = c + 1              reader.c=4",
+    ] {
+        assert!(ran.stdout.contains(told), "{told}: {ran:?}");
+    }
+    assert_eq!(ran.stdout.matches("reader.k=").count(), 2, "{ran:?}");
+    assert!(!ran.stdout.contains("reader.c=0"), "{ran:?}");
+}
+
 #[test]
 fn each_process_has_a_colour() {
     let asked = ["verify", &algorithm("litmus/sb"), "--model", "tso"];

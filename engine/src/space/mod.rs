@@ -53,7 +53,7 @@ pub use sequential::SequentialStates;
 pub use sets::{Progress, SetBudget, SetExplorer};
 pub use standstill::{Spin, Standstill};
 pub use successors::{Tag, Tagger};
-pub use trace::{Snapshot, Trace, TraceStep};
+pub use trace::{Locals, LocalsAlong, Snapshot, Trace, TraceStep};
 pub use zones::{
     Assigned, Examined, Fact, IntegerEnd, IntegerExploration, IntegerOptions, IntegerSearches,
     Integers, Matrix, Move, Node, Replayed, Rounding, Suspect, Term, Thresholds, Zone,

@@ -1,8 +1,10 @@
 //! Traces: how a state is reached, step by step.
 
 use crate::limits::{StopReason, Watch};
-use crate::memory::step::{At, Config, Step, Stepper};
-use crate::program::{PlaceId, ProcessId, Program, Value};
+use crate::memory::step::{At, Config, Effect, Step, Stepper};
+use crate::program::{
+    Expr, Fault, Initial, Instr, LocalId, PlaceId, Process, ProcessId, Program, Update, Value,
+};
 use crate::property::{self, View, Violation};
 use std::sync::Arc;
 
@@ -29,11 +31,100 @@ pub struct Snapshot {
     pub configs: Vec<Arc<Config>>,
 }
 
+/// The locals of a process by their ids; none where it is not known.
+pub type Locals = Vec<Option<Value>>;
+
+/// What becomes of locals along a trace, also of those that nobody reads any more: configurations
+/// forget them.
+pub struct LocalsAlong {
+    /// Of each process, at the start.
+    pub initial: Vec<Locals>,
+    /// Of the process of each step, behind each edge of the step.
+    pub steps: Vec<Vec<Locals>>,
+}
+
 impl Trace {
     /// The state it ends in.
     pub fn last(&self) -> &Snapshot {
         self.steps.last().map_or(&self.initial, |step| &step.after)
     }
+
+    /// The locals as the statements leave them.
+    pub fn locals(&self, program: &Program) -> LocalsAlong {
+        let processes = program.processes.iter().zip(&self.initial.configs);
+        let start = processes.map(|(process, config)| {
+            let all = process.locals.iter().map(|local| match local.initial {
+                Initial::Value(value) => Some(value),
+                Initial::Any => None,
+            });
+            let mut locals = all.collect();
+            kept(process, config, &mut locals);
+            locals
+        });
+        let initial: Vec<Locals> = start.collect();
+        let mut now = initial.clone();
+        let steps = self.steps.iter().map(|taken| {
+            let process = program.process(taken.process);
+            let locals = &mut now[taken.process.index()];
+            let mut behind = Vec::new();
+            for &edge in &taken.step.path {
+                run(&process.edge(edge).instr, taken.step.effect, locals);
+                behind.push(locals.clone());
+            }
+            kept(process, &taken.step.next, locals);
+            if let Some(last) = behind.last_mut() {
+                last.clone_from(locals);
+            }
+            behind
+        });
+        let steps = steps.collect();
+        LocalsAlong { initial, steps }
+    }
+}
+
+/// Takes over what a configuration has not forgotten.
+fn kept(process: &Process, config: &Config, locals: &mut Locals) {
+    let At::Loc(at) = config.at else {
+        return;
+    };
+    let live = process.location(at).live.iter().zip(&config.locals);
+    for (local, (_, value)) in locals.iter_mut().zip(live).filter(|(_, (live, _))| **live) {
+        *local = Some(*value);
+    }
+}
+
+/// What an instruction leaves in its local, given what the step did that ends with it.
+fn run(instr: &Instr, effect: Effect, locals: &mut Locals) {
+    let value = |expr: &Expr<LocalId>| {
+        let known = |local: &LocalId| locals[local.index()].ok_or(Fault::DivisionByZero);
+        expr.eval(&known).ok()
+    };
+    let (local, left) = match (instr, effect) {
+        (Instr::Assign { local, value: expr }, _) => (local, value(expr)),
+        (Instr::Load { local, .. }, Effect::Load(_, found)) => (local, Some(found)),
+        (Instr::Havoc { local, .. }, Effect::Local(chosen)) => (local, chosen),
+        (Instr::Update { local, op, .. }, Effect::Update(_, found)) => match op {
+            Update::Cas { expected, .. } => {
+                let succeeded = value(expected).map(|expected| Value::from(expected == found));
+                (local, succeeded)
+            }
+            Update::CasOld { .. } | Update::Swap(_) | Update::Apply(..) => (local, Some(found)),
+        },
+        (Instr::Atomic(body), _) => {
+            for (instr, _) in body {
+                if let Instr::Assign { local, .. }
+                | Instr::Havoc { local, .. }
+                | Instr::Load { local, .. }
+                | Instr::Update { local, .. } = instr
+                {
+                    locals[local.index()] = None;
+                }
+            }
+            return;
+        }
+        _ => return,
+    };
+    locals[local.index()] = left;
 }
 
 impl Snapshot {

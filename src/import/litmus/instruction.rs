@@ -2,7 +2,7 @@
 
 use super::operand::{Arch, Operand, operands};
 use crate::diagnostic::Diagnostic;
-use crate::import::scan::{Cursor, Read, hinted, shortened, tokens};
+use crate::import::scan::{Cursor, Read, TokenKind, hinted, shortened, tokens};
 use crate::program::FenceKind;
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -171,11 +171,14 @@ fn operation(cursor: &mut Cursor, arch: Arch) -> Read<Operation> {
     let fence = match word.as_str() {
         "MFENCE" => Some(Some(FenceKind::Full)),
         "SFENCE" => Some(Some(FenceKind::StoreStore)),
-        "LFENCE" | "NOP" => Some(None),
+        "LFENCE" | "NOP" | "PAUSE" | "ENDBR64" | "ENDBR32" => Some(None),
         _ => None,
     };
     if let Some(kind) = fence.filter(|_| !locked) {
         return Ok(Operation::Fence(kind));
+    }
+    if locked && ["ADD", "OR"].contains(&word.as_str()) && stack_fence(cursor) {
+        return Ok(Operation::Fence(Some(FenceKind::Full)));
     }
     if !SUFFIXED.contains(&word.as_str()) {
         return Err(unknown(token.text, token.span));
@@ -190,9 +193,33 @@ fn operation(cursor: &mut Cursor, arch: Arch) -> Read<Operation> {
     })
 }
 
+/// Skips `$0, (%rsp)` or `$0, -8(%rsp)`: locked and on the stack, it changes nothing, and compilers
+/// print it for a fence.
+fn stack_fence(cursor: &mut Cursor) -> bool {
+    let text = |ahead: usize| cursor.peek(ahead).text.to_ascii_lowercase();
+    let mut end = 3;
+    if [text(0), text(1), text(2)] != ["$", "0", ","] {
+        return false;
+    }
+    if text(end) == "-" {
+        end += 1;
+    }
+    if cursor.peek(end).kind == TokenKind::Int {
+        end += 1;
+    }
+    let stack = ["rsp", "esp"].contains(&text(end + 2).as_str());
+    if [text(end), text(end + 1), text(end + 3)] != ["(", "%", ")"] || !stack {
+        return false;
+    }
+    for _ in 0..end + 4 {
+        cursor.bump();
+    }
+    true
+}
+
 /// The instructions that may carry a suffix for their width.
-const SUFFIXED: [&str; 10] = [
-    "MOV", "XCHG", "XADD", "CMPXCHG", "INC", "DEC", "ADD", "SUB", "CMP", "TEST",
+const SUFFIXED: [&str; 13] = [
+    "MOV", "XCHG", "XADD", "CMPXCHG", "INC", "DEC", "ADD", "SUB", "CMP", "TEST", "AND", "OR", "XOR",
 ];
 
 fn usage(word: &str) -> &'static str {
@@ -202,14 +229,15 @@ fn usage(word: &str) -> &'static str {
         "XADD" => "it is read as `LOCK XADD [x],EAX`",
         "CMPXCHG" => "it is read as `LOCK CMPXCHG [x],EBX`",
         "CMP" => "it compares a register or location with a register or number",
-        "TEST" => "it is read as `TEST EAX,EAX`, which compares a register with 0",
+        "TEST" | "AND" | "OR" => "it is read with one register twice, which compares it with 0",
+        "XOR" => "it is read as `XOR EAX,EAX`, which sets a register to 0",
         _ => "it changes a register or location; LOCK needs a location",
     }
 }
 
 fn unknown(word: &str, span: Span) -> Box<Diagnostic> {
     let message = format!("unknown instruction '{}'", shortened(word));
-    let help = "MOV, MFENCE, SFENCE, LFENCE, XCHG, LOCK XADD, LOCK CMPXCHG, INC, DEC, ADD, SUB, CMP, TEST, RET, JMP and jumps on equality or on numbers with a sign (JE, JNE, JL, JLE, JG, JGE, JS, JNS) can be read";
+    let help = "MOV, MFENCE, SFENCE, LFENCE, XCHG, LOCK XADD, LOCK CMPXCHG, INC, DEC, ADD, SUB, CMP, TEST, XOR, RET, PAUSE, JMP and jumps on equality or on numbers with a sign (JE, JNE, JL, JLE, JG, JGE, JS, JNS) can be read";
     hinted(span, message, help)
 }
 
@@ -252,10 +280,12 @@ fn combine(word: &str, operands: Vec<Operand>, locked: bool) -> Option<Operation
         ("MOV", to, Some(from)) => Some(Operation::Move(to, from)),
         ("CMP", Location(_), Some(Location(_))) | ("CMP", Immediate(_), _) => None,
         ("CMP", left, Some(right)) => Some(Operation::Compare(left, right)),
-        ("TEST", Register(one), Some(other)) => match other {
-            Register(other) if other == one => Some(Operation::Test(one)),
-            _ => None,
-        },
+        ("TEST" | "AND" | "OR", Register(one), Some(Register(other))) if other == one => {
+            Some(Operation::Test(one))
+        }
+        ("XOR", Register(one), Some(Register(other))) if other == one => {
+            add(Register(one), Register(other), true)
+        }
         _ => None,
     }
 }

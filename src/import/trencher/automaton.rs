@@ -2,6 +2,7 @@
 
 use super::Together;
 use super::parse::{File, Instruction, Thread, Transition, Word};
+use super::waiting;
 use crate::diagnostic::Diagnostic;
 use crate::import::build;
 use crate::import::names::Names;
@@ -265,7 +266,10 @@ impl<'f> Automaton<'f> {
     fn locked(&self, lock: &'f Transition<'f>) -> Result<Vec<LockedPath<'f>>, Unlocked> {
         let mut paths = Vec::new();
         self.walk_locked(lock.to, &mut vec![lock], &mut paths)?;
-        Ok(paths)
+        match paths.is_empty() {
+            true => Err((lock.to.span, "the locked part has a loop")),
+            false => Ok(paths),
+        }
     }
 
     /// Adds all ways that go on from a state behind some transitions, the first of which is the
@@ -285,12 +289,13 @@ impl<'f> Automaton<'f> {
         if initial || entering.any(|entry| outside(entry)) {
             return Err((at.span, "the locked part can be entered in the middle"));
         }
-        if so_far
-            .iter()
-            .skip(1)
-            .any(|passed| passed.from.text == at.text)
-        {
-            return Err((at.span, "the locked part has a loop"));
+        let mut passed = so_far.iter().skip(1);
+        if let Some(round) = passed.position(|passed| passed.from.text == at.text) {
+            let leaves = |state: &str| self.leaving.get(state).map_or(0, Vec::len);
+            return match waiting::for_ever(&so_far[1 + round..], |state| leaves(state) == 1) {
+                true => Ok(()),
+                false => Err((at.span, "the locked part has a loop")),
+            };
         }
         let leaving = self.leaving.get(at.text).map_or(&[][..], Vec::as_slice);
         if leaving.is_empty() {

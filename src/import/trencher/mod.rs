@@ -7,6 +7,7 @@
 
 mod automaton;
 mod parse;
+mod waiting;
 
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::Ast;

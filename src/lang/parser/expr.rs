@@ -1,5 +1,6 @@
 //! Expressions, by precedence climbing.
 
+use super::familiar::instead_of;
 use super::{Parsed, Parser, is};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Among, Expr, ExprKind, Name, ProcessRef};
@@ -138,6 +139,13 @@ impl Parser<'_> {
     /// `x`, `x[e]`, `p at L`, `p[e] at L`, `p.r` or `p[e].r`.
     fn named(&mut self) -> Parsed<Measured> {
         let mut name = self.name("a variable")?;
+        if let (true, Some(help)) = (self.at("("), instead_of(&name.text)) {
+            let message = format!(
+                "'{}' is no expression: what reads memory is a statement",
+                name.text
+            );
+            return Err(self.error(Diagnostic::error(name.span, message).help(help)));
+        }
         let index = self.indices()?;
         if let Some((argument, height)) = self.argument(&name.text).cloned() {
             match (argument.kind, &index) {

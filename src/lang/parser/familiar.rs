@@ -24,8 +24,8 @@ pub fn instead_of(word: &str) -> Option<&'static str> {
         "smp_mb" | "mb" | "mfence" | "membar" | "barrier" | "thread_fence" | "dmb"
         | "__sync_synchronize" => "`fence;` waits until nothing is pending",
         "smp_wmb" | "wmb" | "sfence" => "`fence ss;` keeps later stores behind earlier ones",
-        "read" | "read_once" => "`load r = x;` reads a shared variable",
-        "write" | "write_once" => "`store x = 1;` writes to a shared variable",
+        "read" | "read_once" | "load" => "`load r = x;` reads a shared variable",
+        "write" | "write_once" | "store" => "`store x = 1;` writes to a shared variable",
         "for" | "loop" | "repeat" | "forever" => {
             "loops are `while (c) { … }`, `for (i in 0..=3) { … }` and `repeat (3) { … }`"
         }

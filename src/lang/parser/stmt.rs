@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Block, Condition, Expr, ExprKind, Member, Name, Place, Stmt, StmtKind};
 use crate::lang::lexer::TokenKind;
 use crate::program::{BinaryOp, FenceKind};
+use crate::source::Span;
 
 impl Parser<'_> {
     /// `{ … }`, going on at the next statement after an error.
@@ -190,7 +191,9 @@ impl Parser<'_> {
             return Ok(StmtKind::Assign { target, value });
         }
         if let Some(op) = self.combining() {
-            return self.combined(target, op);
+            let kind = ExprKind::Name(target.text.clone());
+            let value = self.combined(kind, target.span, op)?;
+            return Ok(StmtKind::Assign { target, value });
         }
         let message = format!("expected `=` or `:`, found {}", self.found());
         let mut diagnostic = Diagnostic::error(self.here(), message);
@@ -205,11 +208,23 @@ impl Parser<'_> {
         Err(self.error(diagnostic))
     }
 
-    /// `a[i] = e;`
+    /// `a[i] = e;`, and `a[i] += e;` with its kind.
     fn cell_assignment(&mut self, target: Name) -> Parsed<StmtKind> {
         self.expect("[")?;
         let index = self.expression()?;
         self.expect("]")?;
+        if let Some(op) = self.combining() {
+            let kind = ExprKind::Cell {
+                name: target.clone(),
+                index: Box::new(index.clone()),
+            };
+            let value = self.combined(kind, self.since(target.span), op)?;
+            return Ok(StmtKind::AssignCell {
+                target,
+                index,
+                value,
+            });
+        }
         self.expect("=")?;
         let value = self.expression()?;
         self.expect(";")?;
@@ -233,8 +248,8 @@ impl Parser<'_> {
         together.then_some(op)
     }
 
-    /// `i++;` and `i += e;` as the assignments they stand for.
-    fn combined(&mut self, target: Name, op: BinaryOp) -> Parsed<StmtKind> {
+    /// What `i++;` and `i += e;` assign, given the left side and its span.
+    fn combined(&mut self, left: ExprKind, at: Span, op: BinaryOp) -> Parsed<Expr> {
         let sign = self.here();
         self.bump();
         let right = match self.eat("=") {
@@ -248,17 +263,16 @@ impl Parser<'_> {
         };
         self.expect(";")?;
         let left = Expr {
-            kind: ExprKind::Name(target.text.clone()),
-            span: target.span,
+            kind: left,
+            span: at,
         };
-        let span = target.span.to(right.span);
+        let span = at.to(right.span);
         let kind = ExprKind::Binary {
             op,
             left: Box::new(left),
             right: Box::new(right),
         };
-        let value = Expr { kind, span };
-        Ok(StmtKind::Assign { target, value })
+        Ok(Expr { kind, span })
     }
 
     /// A statement whose keyword has been consumed, up to its semicolon.

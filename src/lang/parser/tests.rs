@@ -313,6 +313,11 @@ fn assigned(statement: &str) -> String {
     match &process.body.members[..] {
         [Member::Statement(statement)] => match &statement.kind {
             StmtKind::Assign { target, value } => format!("{}={}", target.text, show(value)),
+            StmtKind::AssignCell {
+                target,
+                index,
+                value,
+            } => format!("{}[{}]={}", target.text, show(index), show(value)),
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),
@@ -327,6 +332,8 @@ fn assignments_that_combine() {
         ("i += 2 * j;", "i=(i+(2*j))"),
         ("i -= j - 1;", "i=(i-(j-1))"),
         ("i *= j + 1;", "i=(i*(j+1))"),
+        ("a[j]++;", "a[j]=(a[j]+1)"),
+        ("a[j + 1] -= 2;", "a[(j+1)]=(a[(j+1)]-2)"),
     ];
     for (text, expected) in cases {
         assert_eq!(assigned(text), expected, "{text}");
@@ -354,6 +361,10 @@ fn familiar_words_have_hints() {
         ("for (;;) { }", "`while (c) { … }`"),
         ("return;", "`stop;`"),
         ("wait_until(x == 1);", "`await (x != 0);`"),
+        ("int r; r = fetch_add(x, 1);", "`add r = x, 1;`"),
+        ("int r; r = atomic_exchange(x, 1) + 1;", "`swap r = x, 1;`"),
+        ("int r; r = atomic_load(x);", "`load r = x;`"),
+        ("int r; if (atomic_load(x)) skip;", "`load r = x;`"),
         ("stroe x = 1;", "did you mean `store`?"),
     ];
     for (statement, expected) in cases {
