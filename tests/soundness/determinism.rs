@@ -128,3 +128,36 @@ fn large_programs() {
         check(name, *model, false, SearchKind::Auto);
     }
 }
+
+/// Programs that the plain search does not get done with in its first turn: the search by sets
+/// for k and that for k + 1 then run side by side.
+#[test]
+fn two_k_side_by_side() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/growth");
+    for (name, processes, model) in [
+        ("burns", 4, Model::Sc),
+        ("clh", 4, Model::Tso),
+        ("clh", 5, Model::Tso),
+        ("mcs", 4, Model::Tso),
+        ("mcs", 3, Model::Pso),
+        ("ticket", 5, Model::Tso),
+    ] {
+        let text = std::fs::read_to_string(folder.join(name).with_extension("fen")).unwrap();
+        let (constant, rest) = text.split_once(';').expect("a constant comes first");
+        assert!(constant.starts_with("const n = "), "{constant}");
+        let source = Source::new(name, format!("const n = {processes};{rest}"));
+        let program = program(&source).fenced(&Default::default());
+        let with = |threads| {
+            let options = VerifyOptions {
+                threads,
+                ..VerifyOptions::refining(model)
+            };
+            facts(&source, &program, &options)
+        };
+        let alone = with(1);
+        assert_eq!(alone.outcome, Verdict::Correct, "{name}-{processes}");
+        for threads in [2, 3] {
+            assert_eq!(alone, with(threads), "{name}-{processes} under {model}");
+        }
+    }
+}

@@ -99,3 +99,72 @@ impl Drop for Alarm<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREADS: usize = 3;
+    const PARCELS: usize = if cfg!(miri) { 20 } else { 2000 };
+
+    /// Every thread sends numbers to all others and receives until nothing more can come.
+    #[test]
+    fn everything_arrives_once() {
+        let mail = Mail::new(THREADS, THREADS);
+        let receive = |own: usize, arrived: &mut Vec<usize>| {
+            let parcels = mail.take(own);
+            arrived.extend(parcels.iter().flatten());
+            !parcels.is_empty()
+        };
+        let work = |own: usize| {
+            let (sender, mut arrived) = (mail.sender(), Vec::new());
+            for at in 0..PARCELS {
+                let number = own * PARCELS + at;
+                sender.send(number % THREADS, vec![number, number]);
+                receive(own, &mut arrived);
+            }
+            drop(sender);
+            while !mail.is_over() {
+                if !receive(own, &mut arrived) {
+                    std::thread::yield_now();
+                }
+            }
+            arrived.sort();
+            arrived
+        };
+        let arrived: Vec<Vec<usize>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS)
+                .map(|own| {
+                    scope.spawn({
+                        let work = &work;
+                        move || work(own)
+                    })
+                })
+                .collect();
+            let threads = threads.into_iter();
+            threads.map(|thread| thread.join().unwrap()).collect()
+        });
+        for (own, arrived) in arrived.iter().enumerate() {
+            let sent = (0..THREADS * PARCELS).filter(|number| number % THREADS == own);
+            assert!(
+                arrived
+                    .iter()
+                    .copied()
+                    .eq(sent.flat_map(|number| [number, number]))
+            );
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_panics() {
+        let mail = Mail::<u8>::new(2, 2);
+        std::thread::scope(|scope| {
+            let failed = scope.spawn(|| {
+                let _alarm = mail.alarm();
+                panic!("as it should");
+            });
+            assert!(failed.join().is_err());
+        });
+        assert!(mail.is_over());
+    }
+}
