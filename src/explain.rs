@@ -142,7 +142,7 @@ impl<'a> Walk<'a> {
         let along = self.trace.locals(self.program());
         let steps = self.trace.steps.iter().zip(&along.steps);
         let own = steps.filter(|(step, _)| step.process == process);
-        let last = own.filter_map(|(_, behind)| behind.last()).last();
+        let last = own.filter_map(|(_, behind)| behind.last()).next_back();
         let values = last.unwrap_or(&along.initial[process.index()]);
         let named = automaton.locals.iter().zip(values);
         let named = named.filter(|(local, _)| !local.is_temporary());

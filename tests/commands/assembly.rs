@@ -136,7 +136,7 @@ exists (0:rax=0 /\\ 0:rbx=0 /\\ 1:rbx=0)
     for nothing in ["nop", "andl %eax, %eax"] {
         assert_eq!(verdict(&text(nothing), "tso").0, "Allowed", "{nothing}");
     }
-    let (_folder, path) = file("test.litmus", &text("lock orq $1, (%rsp)"));
+    let (_folder, path) = file("test.litmus", text("lock orq $1, (%rsp)"));
     let ran = run(&["litmus", &path.display().to_string()]);
     assert_eq!(ran.code, 2, "{ran:?}");
 }
