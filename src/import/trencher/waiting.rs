@@ -4,9 +4,9 @@ use super::parse::{Instruction, Transition};
 use crate::lang::ast::ExprKind;
 use std::collections::BTreeSet;
 
-/// Whether a loop inside of a locked part never ends once it goes round: it begins by reading again
-/// all that it reads, nobody else can write meanwhile, and it does nothing else. `single` says that
-/// nothing but the loop leaves a state.
+/// Whether a loop inside of a locked part waits for what it reads, and never ends once it goes round:
+/// it begins by reading all of that again, nobody else can write meanwhile, and it does nothing else.
+/// `single` says that nothing but the loop leaves a state.
 pub fn for_ever(cycle: &[&Transition], single: impl Fn(&str) -> bool) -> bool {
     let read = |transition: &Transition| match &transition.instruction {
         Instruction::Read { register, .. } => Some(register.text.to_string()),
@@ -22,5 +22,5 @@ pub fn for_ever(cycle: &[&Transition], single: impl Fn(&str) -> bool) -> bool {
     let all: BTreeSet<String> = cycle.iter().copied().filter_map(read).collect();
     let begins = cycle.iter().copied();
     let begins = begins.map_while(|step| read(step).filter(|_| single(step.from.text)));
-    idle && all == begins.collect()
+    idle && !all.is_empty() && all == begins.collect()
 }
