@@ -55,8 +55,9 @@ impl<const N: usize> Level<N> {
     pub fn woven(parts: impl IntoIterator<Item = Level<N>>) -> Level<N> {
         let parts = parts.into_iter().map(|part| part.pieces.into_iter());
         let mut parts: Vec<_> = parts.collect();
-        let mut pieces = Vec::with_capacity(parts.iter().map(ExactSizeIterator::len).sum());
-        while pieces.len() < pieces.capacity() {
+        let all = parts.iter().map(ExactSizeIterator::len).sum();
+        let mut pieces = Vec::with_capacity(all);
+        while pieces.len() < all {
             pieces.extend(parts.iter_mut().filter_map(|part| {
                 let mut piece = part.next()?;
                 piece.shrink_to_fit();
