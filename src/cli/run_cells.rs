@@ -10,9 +10,7 @@ use super::streams::print_message;
 use super::sweep_folder::{LockedFolder, SweepFolder};
 use super::sweep_progress::SweepProgress;
 use super::{Exit, Failure, free_memory, output, sweep_folder};
-use crate::experiment::{
-    Budget, CellOutcome, Entry, Event, Finished, Helpers, Settings, run_all, short_names,
-};
+use crate::experiment::{Budget, Entry, Event, Finished, Helpers, Settings, run_all, short_names};
 use crate::limits::Monitor;
 use crate::record::{Cell, ListedProgram, Manifest};
 use clap::ValueEnum;
@@ -119,9 +117,7 @@ pub fn answer<F: ValueEnum + Send + Sync>(
             cells.len()
         ));
     }
-    let limited = entries
-        .iter()
-        .any(|entry| entry.cell_outcome() == CellOutcome::Stopped);
+    let limited = entries.iter().any(Entry::is_unfinished);
     let exit = if programs.broken() {
         Exit::Usage
     } else if ran.interrupted || limited {

@@ -345,7 +345,11 @@ impl VerifyAnswer<'_> {
                 count(transitions, "transition")
             ),
         };
-        let work = format!("{size}, {:.2} s", self.report.seconds);
+        let part = self.report.miscounted();
+        let part = part.map_or(String::new(), |limit| {
+            format!(", and there may be more: {limit}")
+        });
+        let work = format!("{size}, {:.2} s{part}", self.report.seconds);
         match (self.report.answer.verdict, self.report.reason(), &violation) {
             (Verdict::Correct, ..) => {
                 let _ = writeln!(out, " (proved{}: {work})", self.under());

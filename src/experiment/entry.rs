@@ -70,6 +70,12 @@ impl Entry {
         }
     }
 
+    /// Whether a limit has kept it from what was asked for: an answer, or the number of states.
+    pub fn is_unfinished(&self) -> bool {
+        let counts = matches!(&self.answer, Answer::Verify(answer) if answer.config.full);
+        self.cell_outcome() == CellOutcome::Stopped || (counts && self.stopped.is_some())
+    }
+
     /// States of the search, or of the largest one to infer; not if a limit cut them short.
     pub fn states(&self) -> Option<u64> {
         let stats = self.answer.stats().as_ref()?;

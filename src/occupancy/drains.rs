@@ -4,9 +4,7 @@
 
 use super::Queue;
 use crate::memory::{Atomics, Model, Order, Semantics};
-use crate::program::{
-    Edge, Expr, Fault, FenceKind, Instr, LocalId, PlaceId, PlaceRef, Process, Program,
-};
+use crate::program::{Edge, FenceKind, Instr, PlaceRef, Process, Program};
 use std::collections::BTreeSet;
 
 /// The queues of a program: each process under TSO, and under PSO each place that a process may
@@ -14,7 +12,9 @@ use std::collections::BTreeSet;
 pub fn queues(program: &Program, order: Order) -> Vec<Queue> {
     let mut queues = Vec::new();
     for process in program.process_ids() {
-        let places: BTreeSet<_> = stores(program.process(process)).flat_map(meant).collect();
+        let places: BTreeSet<_> = stores(program.process(process))
+            .flat_map(PlaceRef::places)
+            .collect();
         match order {
             Order::Tso => queues.push(Queue {
                 process,
@@ -34,23 +34,6 @@ fn stores(process: &Process) -> impl Iterator<Item = &PlaceRef> {
         Instr::Store { place, .. } => Some(place),
         _ => None,
     })
-}
-
-/// The places that a reference may mean; one if its index is constant.
-fn meant(place: &PlaceRef) -> Vec<PlaceId> {
-    // Any fault will do for a local, whose value is not known.
-    let constant = |index: &Expr<LocalId>| index.eval(&|_| Err(Fault::NullPointer)).ok();
-    match place {
-        PlaceRef::Cell { index, .. } => match constant(index) {
-            Some(index) => {
-                let at = usize::try_from(index).ok();
-                let cell = at.and_then(|at| place.places().get(at).copied());
-                cell.into_iter().collect()
-            }
-            None => place.places(),
-        },
-        _ => place.places(),
-    }
 }
 
 /// What an edge does to a queue.
@@ -103,13 +86,15 @@ pub fn most_stores(program: &Program, queue: Queue, semantics: Semantics) -> Opt
 
 fn effect(edge: &Edge, queue: Queue, semantics: Semantics) -> Effect {
     match (&edge.instr, queue.place) {
-        (Instr::Store { place, .. }, Some(own)) if !meant(place).contains(&own) => Effect::Nothing,
+        (Instr::Store { place, .. }, Some(own)) if !place.places().contains(&own) => {
+            Effect::Nothing
+        }
         (Instr::Store { .. }, _) => Effect::Store,
         (Instr::Fence(FenceKind::Full) | Instr::Atomic(_), _) => Effect::Drain,
         (Instr::Update { waits: false, .. }, _) => Effect::Nothing,
         (Instr::Update { place, .. }, own) => {
             let all = semantics.model == Model::Tso || semantics.atomics == Atomics::DrainAll;
-            let only = || matches!(meant(place)[..], [at] if Some(at) == own);
+            let only = || matches!(place.places()[..], [at] if Some(at) == own);
             match all || only() {
                 true => Effect::Drain,
                 false => Effect::Nothing,

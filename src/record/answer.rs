@@ -128,7 +128,7 @@ pub struct VerifyAnswer {
     pub source: Option<String>,
     pub config: VerifyConfig,
     pub outcome: Outcome,
-    /// The limit that ended it without an answer.
+    /// The limit that ended it, without an answer or before all states were found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stopped>,
     /// Why it is inconclusive, and what to try.

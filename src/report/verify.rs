@@ -3,6 +3,7 @@
 use super::{NOT_FOR_INTEGERS, finer, growing, nothing_stated, thresholds, unreached};
 use crate::describe;
 use crate::diagnostic::Diagnostic;
+use crate::limits::StopReason;
 use crate::memory::{Abstraction, Model};
 use crate::program::Program;
 use crate::property;
@@ -62,6 +63,14 @@ impl VerifyReport<'_> {
                 "no violation was found, but more blocks of memory are allocated than there are; try a larger --heap".to_string()
             }
         })
+    }
+
+    /// The limit that ended the count of all states of a program that is violated.
+    pub fn miscounted(&self) -> Option<StopReason> {
+        let is_violated = self.answer.verdict == Verdict::Violated;
+        self.answer
+            .stopped
+            .filter(|_| self.options.full && is_violated)
     }
 
     /// What is violated, in words.
@@ -163,10 +172,7 @@ impl VerifyReport<'_> {
                 fences: self.fences.to_vec(),
             },
             outcome: self.answer.verdict.into(),
-            stopped: match self.answer.verdict {
-                Verdict::Inconclusive(Inconclusive::Limit(limit)) => Some(limit.into()),
-                _ => None,
-            },
+            stopped: self.answer.stopped.map(Into::into),
             reason: self.reason(),
             violation: self.violation(),
             initial: trace.map(|t| Initial::new(self.program, self.source, &t.initial)),

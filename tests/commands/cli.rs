@@ -302,8 +302,18 @@ fn limits_end_a_run_with_what_is_known() {
     let ran = verify(&peterson(), "sc", 2, &far);
     assert_eq!(ran.code, 0, "{ran:?}");
     // What was found before the limit counts.
-    let ran = verify(&peterson(), "tso", 2, &["--full", "--max-states", "1000"]);
+    let counted = ["--full", "--max-states", "1000"];
+    let ran = verify(&peterson(), "tso", 2, &counted);
     assert_eq!(ran.code, 1, "{ran:?}");
+    let more = "and there may be more: the limit on states was reached";
+    assert!(ran.stdout.contains(more), "{ran:?}");
+    let counted = [&counted[..], &["--format", "json"]].concat();
+    let report = &json(&verify(&peterson(), "tso", 2, &counted))[0];
+    assert_eq!(report["outcome"], "violated");
+    assert_eq!(report["stopped"], "states");
+    // Whoever asks for a violation is not told how many states there are.
+    let ran = verify(&peterson(), "tso", 2, &["--search", "plain"]);
+    assert!(!ran.stdout.contains("there may be more"), "{ran:?}");
 }
 
 /// Exit codes of several answers: a violation before an open end before a proof.

@@ -158,11 +158,17 @@ pub enum PlaceRef {
 }
 
 impl PlaceRef {
-    /// All places that it may mean.
+    /// All places that it can mean: one for an index that is a constant, or none if there is no
+    /// such cell.
     pub fn places(&self) -> Vec<PlaceId> {
         match self {
             PlaceRef::Scalar(place) => vec![*place],
-            PlaceRef::Cell { first, len, .. } => (first.0..first.0 + len).map(PlaceId).collect(),
+            PlaceRef::Cell { first, len, index } => {
+                let constant = index.constant();
+                let is_meant = |at: &u32| constant.is_none_or(|it| it == Value::from(*at));
+                let cells = (0..*len).filter(is_meant);
+                cells.map(|at| PlaceId(first.0 + at)).collect()
+            }
             PlaceRef::Computed { targets, .. } => targets.iter().map(|(_, place)| *place).collect(),
         }
     }

@@ -1,16 +1,16 @@
-//! Memory for the slots of a shared table of states.
+//! Memory for the slots of a table of states.
 //!
 //! A slot is as many words as a state has, and empty while the first of them is zero. How
-//! slots are found to be taken is up to the tables that are made of them. They do not grow:
-//! a full table is replaced by a larger one, to which its states are moved in the order of
-//! their hashes.
+//! slots are found to be taken is up to the tables that are made of them. A full table is
+//! replaced by a larger one, to which its states are moved in the order of their hashes; or,
+//! where addresses were set aside for it, more slots are added behind the others.
 
 use super::layout::State;
 use memmap2::{MmapOptions, MmapRaw};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A fixed number of slots.
+/// Slots, and addresses for more of them.
 pub struct Slots<const N: usize> {
     /// Raw, so that no reference to its bytes exists beside those to its words.
     map: MmapRaw,
@@ -23,6 +23,9 @@ const MOVED: usize = 1 << 18;
 /// Slots of a first table.
 const FIRST: usize = 1 << 11;
 
+/// How many times as many slots there may be in the end, where there are addresses for them.
+const EXTENSIBLE: usize = 16;
+
 /// The first word of a slot that holds no state.
 pub const EMPTY: u64 = 0;
 /// The first word of a slot whose other words are being written.
@@ -31,7 +34,23 @@ const BUSY: u64 = 1;
 impl<const N: usize> Slots<N> {
     /// Empty slots, or the reason why there is no memory for them.
     pub fn new(count: usize) -> std::io::Result<Slots<N>> {
-        let map = MmapOptions::new().len(count * N * 8).map_anon()?;
+        Slots::with_addresses(count, count)
+    }
+
+    /// The same with addresses for more slots, where the system gives out so many: they take
+    /// memory only when they are used.
+    pub fn extensible(count: usize) -> std::io::Result<Slots<N>> {
+        let most = count.saturating_mul(EXTENSIBLE);
+        Slots::with_addresses(count, most).or_else(|_| Slots::new(count))
+    }
+
+    fn with_addresses(count: usize, most: usize) -> std::io::Result<Slots<N>> {
+        let bytes = most.saturating_mul(N * 8);
+        let mut options = MmapOptions::new();
+        if most > count {
+            options.no_reserve_swap();
+        }
+        let map = options.len(bytes).map_anon()?;
         let map = MmapRaw::from(map);
         #[cfg(target_os = "linux")]
         if map.len() >= 1 << 21 {
@@ -65,12 +84,20 @@ impl<const N: usize> Slots<N> {
     }
 
     pub fn bytes(&self) -> usize {
-        self.map.len()
+        self.count * N * 8
+    }
+
+    /// Adds empty slots behind the others until there are so many; whether there are addresses
+    /// for them. The home of a state changes, so that all states have to be moved.
+    pub fn extend(&mut self, count: usize) -> bool {
+        let fits = count.saturating_mul(N * 8) <= self.map.len();
+        self.count = if fits { count } else { self.count };
+        fits
     }
 
     #[inline]
     fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the map is page-aligned, zeroed, writable and `count * N` words long, lives
+        // SAFETY: the map is page-aligned, zeroed, writable and at least `count * N` words long, lives
         // as long as `self`, any bit pattern is a valid `AtomicU64`, and the map is only ever
         // accessed through this slice.
         unsafe { std::slice::from_raw_parts(self.map.as_mut_ptr().cast(), self.count * N) }

@@ -231,7 +231,10 @@ impl Abstraction<'_> {
 
     /// The place with bounds that an instruction accesses.
     fn place(&self, process: ProcessId, place: &PlaceRef) -> Option<Place> {
-        let first = place.places()[0];
+        let first = match place {
+            PlaceRef::Scalar(place) | PlaceRef::Cell { first: place, .. } => *place,
+            PlaceRef::Computed { targets, .. } => targets[0].1,
+        };
         if self.program.places[first.index()].domain.is_unbounded() {
             return None;
         }

@@ -2,13 +2,23 @@
 //!
 //! States are compared bit for bit, so nothing is ever taken for visited that is not. The
 //! table does not grow by itself: whoever inserts makes sure that there is room.
+//!
+//! It grows in place. States lie in the order of their hashes, so each moves up, and those that
+//! lie behind it have moved before it: going down from the last slot, the slots from the one
+//! that is looked at on hold states at their new places and nothing else. A state whose new home
+//! lies below is put aside until all have moved; there are few of them, near the beginning.
+//! Memory that the system has to clear is most of the price of a larger table, and two thirds
+//! of it are saved in this way.
 
 use crate::limits::StopReason;
 use crate::space::layout::State;
 use crate::space::slots::{EMPTY, Slots, hash};
 use std::sync::atomic::Ordering;
 
-/// A set of packed states with a fixed number of slots.
+/// Slots that are moved between two looks at the limits.
+const CHECKED: usize = 1 << 18;
+
+/// A set of packed states.
 pub struct Table<const N: usize> {
     slots: Slots<N>,
     states: u64,
@@ -17,7 +27,7 @@ pub struct Table<const N: usize> {
 impl<const N: usize> Table<N> {
     /// An empty table, or the reason why there is no memory for it.
     fn new(slots: usize) -> std::io::Result<Table<N>> {
-        let slots = Slots::new(slots)?;
+        let slots = Slots::extensible(slots)?;
         Ok(Table { slots, states: 0 })
     }
 
@@ -41,12 +51,17 @@ impl<const N: usize> Table<N> {
     pub fn insert(&mut self, state: &State<N>) -> bool {
         let (slot, known) = self.locate(state);
         if !known {
-            for (word, value) in self.slots.slot(slot).iter().zip(state) {
-                word.store(*value, Ordering::Relaxed);
-            }
+            self.put(slot, state);
             self.states += 1;
         }
         !known
+    }
+
+    #[inline]
+    fn put(&self, slot: usize, state: &State<N>) {
+        for (word, value) in self.slots.slot(slot).iter().zip(state) {
+            word.store(*value, Ordering::Relaxed);
+        }
     }
 
     pub fn contains(&self, state: &State<N>) -> bool {
@@ -71,8 +86,8 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    /// Replaces a table by a larger one, of at most so many bytes, if it has no room for so many
-    /// states. Checks from time to time whether to go on; if not, the table is lost.
+    /// Enlarges a table, up to so many bytes, if it has no room for so many states. Checks from
+    /// time to time whether to go on; if not, the table is lost.
     pub fn make_room(
         table: &mut Option<Table<N>>,
         states: u64,
@@ -81,25 +96,65 @@ impl<const N: usize> Table<N> {
     ) -> Result<(), StopReason> {
         while table.as_ref().map_or(0, Table::room) < states {
             let slots = table.as_ref().map_or(0, |table| table.slots.count());
-            let larger = Slots::<N>::larger(slots, 4, bytes);
-            let larger = larger.and_then(|slots| Table::new(slots).ok());
-            let mut larger = larger.ok_or(StopReason::MaxMemory)?;
-            if let Some(old) = table.take() {
-                old.move_to(&mut larger, &check)?;
-            }
-            *table = Some(larger);
+            let larger = Slots::<N>::larger(slots, 4, bytes).ok_or(StopReason::MaxMemory)?;
+            let extended = table.as_mut().is_some_and(|it| it.slots.extend(larger));
+            let new = match extended {
+                true => None,
+                false => Some(Table::new(larger).map_err(|_| StopReason::MaxMemory)?),
+            };
+            *table = match (table.take(), new) {
+                (Some(old), Some(new)) => Some(old.moved_to(new, &check)?),
+                (Some(old), None) => Some(old.spread(slots, &check)?),
+                (None, new) => new,
+            };
         }
         Ok(())
+    }
+
+    /// Moves all states to where they belong now that there are more slots than before.
+    fn spread(
+        mut self,
+        before: usize,
+        check: impl Fn() -> Result<(), StopReason>,
+    ) -> Result<Table<N>, StopReason> {
+        let mut aside = Vec::new();
+        for slot in (0..before).rev() {
+            if let Some(state) = self.slots.get(slot) {
+                self.put(slot, &[EMPTY; N]);
+                match self.free_from(slot, &state) {
+                    Some(new) => self.put(new, &state),
+                    None => aside.push(state),
+                }
+            }
+            if slot % CHECKED == 0 {
+                check()?;
+            }
+        }
+        self.states -= aside.len() as u64;
+        for state in &aside {
+            self.insert(state);
+        }
+        Ok(self)
+    }
+
+    /// The slot that a state belongs to that is in no slot, if its search begins at a slot from
+    /// `first` on and does not come round.
+    #[inline]
+    fn free_from(&self, first: usize, state: &State<N>) -> Option<usize> {
+        let home = self.slots.home(hash(state));
+        let mut slots = home..self.slots.count();
+        let is_free = |slot: &usize| self.slots.slot(*slot)[0].load(Ordering::Relaxed) == EMPTY;
+        slots.find(is_free).filter(|_| home >= first)
     }
 
     /// Moves all states to a table with more slots, and gives memory back on the way. Both
     /// tables are in the order of hashes, so that both are gone through once, from one end
     /// to the other.
-    fn move_to(
+    fn moved_to(
         self,
-        larger: &mut Table<N>,
+        mut larger: Table<N>,
         check: impl Fn() -> Result<(), StopReason>,
-    ) -> Result<(), StopReason> {
+    ) -> Result<Table<N>, StopReason> {
         for portion in self.slots.portions() {
             for (_, state) in self.slots.states(portion.clone()) {
                 larger.insert(&state);
@@ -107,7 +162,7 @@ impl<const N: usize> Table<N> {
             self.slots.discard(&portion);
             check()?;
         }
-        Ok(())
+        Ok(larger)
     }
 }
 
@@ -117,7 +172,7 @@ mod tests {
     use crate::space::layout::OCCUPIED;
 
     /// Fewer under `cargo +nightly miri test --lib table`, which is a thousand times slower.
-    const STATES: u64 = if cfg!(miri) { 150 } else { 3000 };
+    const STATES: u64 = if cfg!(miri) { 3000 } else { 300_000 };
 
     fn fill<const N: usize>() {
         let table = &mut None;
