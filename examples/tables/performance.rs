@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 const MEASURED: [(&str, &str, &[&str]); 4] = [
     (
         "Exploration",
-        "Exact PSO, one instruction per step, all states, or the first so many where it says \"a part\".",
+        "PSO, one instruction per step, all states, or the first so many where it says \"a part\"; of four runs in turn the fastest.",
         &["cargo", "bench", "--locked", "--bench", "explore", "--"],
     ),
     (

@@ -4,7 +4,7 @@ use super::layout::State;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// States in one piece of a level at most.
-const PIECE: usize = 1 << 11;
+const PIECE: usize = 1 << 9;
 
 /// States handed to a thread at a time.
 pub const CHUNK: usize = 256;
@@ -50,21 +50,22 @@ impl<const N: usize> Level<N> {
         }
     }
 
-    /// A level of what several threads have found, piece by piece in turn: states that were
-    /// found together stay near each other.
-    pub fn woven(parts: impl IntoIterator<Item = Level<N>>) -> Level<N> {
+    /// Adds what was found by one thread and belongs to several, piece by piece in turn: states
+    /// that were found together stay near each other, so that whoever expands them finds the
+    /// successors that they share.
+    pub fn add_woven(&mut self, parts: impl IntoIterator<Item = Level<N>>) {
         let parts = parts.into_iter().map(|part| part.pieces.into_iter());
         let mut parts: Vec<_> = parts.collect();
-        let all = parts.iter().map(ExactSizeIterator::len).sum();
-        let mut pieces = Vec::with_capacity(all);
-        while pieces.len() < all {
-            pieces.extend(parts.iter_mut().filter_map(|part| {
+        let new: usize = parts.iter().map(ExactSizeIterator::len).sum();
+        let all = self.pieces.len() + new;
+        self.pieces.reserve_exact(new);
+        while self.pieces.len() < all {
+            self.pieces.extend(parts.iter_mut().filter_map(|part| {
                 let mut piece = part.next()?;
                 piece.shrink_to_fit();
                 Some(piece)
             }));
         }
-        Level { pieces }
     }
 }
 

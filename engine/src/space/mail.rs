@@ -17,14 +17,21 @@ pub struct Mail<T> {
 }
 
 struct Inbox<T> {
-    parcels: Mutex<Vec<Vec<T>>>,
+    parcels: Mutex<Vec<Parcel<T>>>,
     /// Read without the lock.
     waiting: AtomicUsize,
+}
+
+/// What one thread has sent to another at a time.
+pub struct Parcel<T> {
+    pub from: usize,
+    pub content: Vec<T>,
 }
 
 /// One who may still send something, until it is dropped.
 pub struct Sender<'m, T> {
     mail: &'m Mail<T>,
+    own: usize,
 }
 
 /// Lets nobody wait for a thread that panics while it holds this.
@@ -47,8 +54,8 @@ impl<T> Mail<T> {
     }
 
     /// One of the threads that may send.
-    pub fn sender(&self) -> Sender<'_, T> {
-        Sender { mail: self }
+    pub fn sender(&self, own: usize) -> Sender<'_, T> {
+        Sender { mail: self, own }
     }
 
     pub fn alarm(&self) -> Alarm<'_> {
@@ -58,7 +65,7 @@ impl<T> Mail<T> {
     }
 
     /// Takes the parcels out of a thread's box.
-    pub fn take(&self, own: usize) -> Vec<Vec<T>> {
+    pub fn take(&self, own: usize) -> Vec<Parcel<T>> {
         let inbox = &self.boxes[own];
         if inbox.waiting.load(Ordering::Relaxed) == 0 {
             return Vec::new();
@@ -77,11 +84,12 @@ impl<T> Mail<T> {
 }
 
 impl<T> Sender<'_, T> {
-    pub fn send(&self, to: usize, parcel: Vec<T>) {
+    pub fn send(&self, to: usize, content: Vec<T>) {
         self.mail.open.fetch_add(1, Ordering::AcqRel);
         let inbox = &self.mail.boxes[to];
         let mut parcels = inbox.parcels.lock().expect("no thread panics here");
-        parcels.push(parcel);
+        let from = self.own;
+        parcels.push(Parcel { from, content });
         inbox.waiting.store(parcels.len(), Ordering::Relaxed);
     }
 }
@@ -113,11 +121,19 @@ mod tests {
         let mail = Mail::new(THREADS, THREADS);
         let receive = |own: usize, arrived: &mut Vec<usize>| {
             let parcels = mail.take(own);
-            arrived.extend(parcels.iter().flatten());
+            for parcel in &parcels {
+                assert!(
+                    parcel
+                        .content
+                        .iter()
+                        .all(|number| number / PARCELS == parcel.from)
+                );
+                arrived.extend(&parcel.content);
+            }
             !parcels.is_empty()
         };
         let work = |own: usize| {
-            let (sender, mut arrived) = (mail.sender(), Vec::new());
+            let (sender, mut arrived) = (mail.sender(own), Vec::new());
             for at in 0..PARCELS {
                 let number = own * PARCELS + at;
                 sender.send(number % THREADS, vec![number, number]);

@@ -7,11 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fewer states than this are not worth a second thread: waking it takes as long as some hundred
 /// of them. With debug assertions they are, so that tests with small spaces use threads.
-pub const PARALLEL: usize = if cfg!(debug_assertions) {
-    2048
-} else {
-    1 << 14
-};
+pub const PARALLEL: usize = if cfg!(debug_assertions) { 256 } else { 4096 };
 
 /// Workers, one for each thread, and the threads once they are needed: all but one, because
 /// whoever asks for work takes part in it instead of going to sleep.

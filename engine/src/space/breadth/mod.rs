@@ -87,7 +87,7 @@ impl<'a, const N: usize> Run<'a, N> {
             let state = context.pack(initial)?;
             self.together(|run, shared| {
                 let worker = run.nth(owner(hash(&state), workers));
-                worker.insert(shared, &[state]);
+                worker.insert(shared, &[state], 0);
                 worker.settle(shared);
             })
         })
@@ -163,8 +163,12 @@ impl<'a, const N: usize> Run<'a, N> {
                 self.errors = Some((depth, errors));
             }
         }
-        let found = self.workers.iter_mut().map(Worker::take_level);
-        self.levels.push(Level::woven(found));
+        let mut level = Level::new();
+        for finder in 0..self.workers.len() {
+            let found = self.workers.iter_mut();
+            level.add_woven(found.map(|worker| worker.take_found(finder)));
+        }
+        self.levels.push(level);
     }
 
     fn report(mut self, mut end: End) -> Exploration {

@@ -39,7 +39,8 @@ pub struct Worker<'a, const N: usize> {
     table: Option<Table<N>>,
     /// A limit keeps the table from growing.
     is_full: bool,
-    next: Level<N>,
+    /// New states that belong to it, by the thread that has found them.
+    next: Vec<Level<N>>,
     /// Violating states among the new ones.
     pub errors: Vec<State<N>>,
     /// Expanded states without successors in which some process has not stopped.
@@ -81,7 +82,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             judge: Judge::new(context),
             table: None,
             is_full: false,
-            next: Level::new(),
+            next: (0..workers).map(|_| Level::new()).collect(),
             errors: Vec::new(),
             standstills: Vec::new(),
             transitions: 0,
@@ -98,7 +99,7 @@ impl<'a, const N: usize> Worker<'a, N> {
 
     /// Expands chunks of a level until there are none, or until the threads have to stop.
     pub fn expand(&mut self, shared: &Shared, chunks: &Chunks<N>, mail: &Mail<State<N>>) {
-        let sender = mail.sender();
+        let sender = mail.sender(self.own);
         while let Some(chunk) = chunks.next(self.own) {
             if !shared.proceed::<N>() || !self.expand_chunk(shared, chunk, &sender) {
                 break;
@@ -128,7 +129,7 @@ impl<'a, const N: usize> Worker<'a, N> {
     pub fn receive(&mut self, shared: &Shared, mail: &Mail<State<N>>) -> bool {
         let parcels = mail.take(self.own);
         for parcel in &parcels {
-            self.insert(shared, parcel);
+            self.insert(shared, &parcel.content, parcel.from);
         }
         !parcels.is_empty()
     }
@@ -203,15 +204,16 @@ impl<'a, const N: usize> Worker<'a, N> {
         }
         if owner == self.own {
             let states = std::mem::take(&mut self.lanes[owner].states);
-            self.insert(shared, &states[..waiting]);
+            self.insert(shared, &states[..waiting], self.own);
             self.lanes[owner].states = states;
         } else {
             sender.send(owner, self.lanes[owner].states[..waiting].to_vec());
         }
     }
 
-    /// Inserts states that belong to this thread, unless it cannot take any more.
-    pub fn insert(&mut self, shared: &Shared, states: &[State<N>]) {
+    /// Inserts states that belong to this thread and that some thread has found, unless it
+    /// cannot take any more.
+    pub fn insert(&mut self, shared: &Shared, states: &[State<N>], finder: usize) {
         if self.is_full {
             return;
         }
@@ -237,7 +239,7 @@ impl<'a, const N: usize> Worker<'a, N> {
             }
             if table.insert(state) {
                 self.credit -= 1;
-                self.add(*state);
+                self.add(*state, finder);
             }
         }
         self.table = Some(table);
@@ -264,7 +266,7 @@ impl<'a, const N: usize> Worker<'a, N> {
     }
 
     /// Takes note of a new state.
-    fn add(&mut self, state: State<N>) {
+    fn add(&mut self, state: State<N>, finder: usize) {
         match self.judge.judge(&state) {
             Judgement::Fine => {}
             Judgement::Final => self.reached_final = true,
@@ -274,12 +276,12 @@ impl<'a, const N: usize> Worker<'a, N> {
                 return;
             }
         }
-        self.next.push(state);
+        self.next[finder].push(state);
     }
 
-    /// Hands out the new states.
-    pub fn take_level(&mut self) -> Level<N> {
-        std::mem::replace(&mut self.next, Level::new())
+    /// Hands out the new states that a thread has found.
+    pub fn take_found(&mut self, finder: usize) -> Level<N> {
+        std::mem::replace(&mut self.next[finder], Level::new())
     }
 
     /// Forgets which states it has seen.
