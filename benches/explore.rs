@@ -46,14 +46,54 @@ const CASES: [Case; 13] = [
     case("algorithms/mutex/bakery.fen", TWO, None, true),
     case("algorithms/mutex/bakery-3.fen", ONE, Some(2_000_000), true),
     case("benches/peers/filter3.fen", ONE, None, false),
-    case("algorithms/mutex/filter-3.fen", ONE, Some(20_000_000), false),
-    case("algorithms/mutex/filter-3.fen", ONE, Some(60_000_000), false),
-    case("algorithms/paper/dek0.fen", Abstraction::Fd { k: 2 }, None, true),
-    case("algorithms/paper/dek0.fen", Abstraction::Pd { k: 2 }, None, true),
-    case("algorithms/paper/lam0.fen", Abstraction::Fd { k: 0 }, None, true),
-    case("algorithms/paper/lam0.fen", Abstraction::Pd { k: 1 }, None, true),
-    case("algorithms/paper/lam0.fen", Abstraction::Pd { k: 2 }, None, false),
-    case("algorithms/paper/fast0.fen", Abstraction::Pd { k: 1 }, None, false),
+    case(
+        "algorithms/mutex/filter-3.fen",
+        ONE,
+        Some(20_000_000),
+        false,
+    ),
+    case(
+        "algorithms/mutex/filter-3.fen",
+        ONE,
+        Some(60_000_000),
+        false,
+    ),
+    case(
+        "algorithms/paper/dek0.fen",
+        Abstraction::Fd { k: 2 },
+        None,
+        true,
+    ),
+    case(
+        "algorithms/paper/dek0.fen",
+        Abstraction::Pd { k: 2 },
+        None,
+        true,
+    ),
+    case(
+        "algorithms/paper/lam0.fen",
+        Abstraction::Fd { k: 0 },
+        None,
+        true,
+    ),
+    case(
+        "algorithms/paper/lam0.fen",
+        Abstraction::Pd { k: 1 },
+        None,
+        true,
+    ),
+    case(
+        "algorithms/paper/lam0.fen",
+        Abstraction::Pd { k: 2 },
+        None,
+        false,
+    ),
+    case(
+        "algorithms/paper/fast0.fen",
+        Abstraction::Pd { k: 1 },
+        None,
+        false,
+    ),
 ];
 
 /// Runs of each number of threads.

@@ -32,7 +32,7 @@ pub fn label_relevant<const N: usize>(
 ) -> Result<Exploration, Overflow> {
     let mut nodes = Growing::<N> {
         context,
-        worker: Worker::new(context),
+        worker: Worker::new(context, 0),
         states: AHashMap::new(),
     };
     explore_nodes(context, &mut nodes, labels, Scope::OnlyRelevant)

@@ -46,8 +46,8 @@ pub fn explore<const N: usize>(
         context,
         table: None,
         claimed: AtomicU64::new(0),
-        queue: Queue::new(),
-        workers: Workers::new(context.search.threads, |_| Worker::new(context)),
+        queue: Queue::new(context.search.threads.max(1)),
+        workers: Workers::new(context.search.threads, |own| Worker::new(context, own)),
         starts: Vec::new(),
     };
     run.go(labels)
@@ -175,7 +175,7 @@ impl<const N: usize> Run<'_, N> {
             reached_final |= worker.reached_final;
             transitions += worker.transitions;
         }
-        self.queue = Queue::new();
+        self.queue = Queue::new(1);
         // A state that was judged to be wrong stays a violation, whatever it is called.
         let judge = &self.workers.first().judge;
         let mut seen = seen.map(|state| judge.violation(&state).unwrap_or(standstill));

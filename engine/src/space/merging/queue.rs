@@ -5,7 +5,9 @@
 //! followed before any of them is emptied, so most states are found with the sets that they
 //! have in the end.
 //!
-//! Threads take states by the chunk, and hand over what they have found since.
+//! Threads take states by the chunk, and hand over what they have found since. Of those that are
+//! next, a thread takes what it has found itself: their successors are often the same, which it
+//! notices without a look at any table.
 
 use crate::space::layout::State;
 use std::collections::VecDeque;
@@ -28,8 +30,10 @@ pub struct Queue<const N: usize> {
 }
 
 struct Waiting<const N: usize> {
-    /// By the number of pending stores; in the order in which they were found.
-    buckets: Vec<VecDeque<State<N>>>,
+    /// By the number of pending stores, and by who has found them; in the order in which they
+    /// were found.
+    buckets: Vec<Vec<VecDeque<State<N>>>>,
+    threads: usize,
     /// The buckets from here on are empty.
     end: usize,
     /// Threads that expand states now.
@@ -44,10 +48,11 @@ pub struct Found<const N: usize> {
 }
 
 impl<const N: usize> Queue<N> {
-    pub fn new() -> Queue<N> {
+    pub fn new(threads: usize) -> Queue<N> {
         Queue {
             waiting: Mutex::new(Waiting {
                 buckets: Vec::new(),
+                threads,
                 end: 0,
                 busy: 0,
                 idle: 0,
@@ -73,6 +78,7 @@ impl<const N: usize> Queue<N> {
     /// asked when all that was found is known.
     pub fn next(
         &self,
+        own: usize,
         found: &mut Found<N>,
         chunk: &mut Vec<State<N>>,
         stop: impl Fn() -> bool,
@@ -80,10 +86,11 @@ impl<const N: usize> Queue<N> {
         let mut waiting = self.waiting.lock().expect("no thread panics here");
         waiting.busy -= usize::from(!chunk.is_empty());
         chunk.clear();
-        self.len.fetch_add(waiting.add(found), Ordering::Relaxed);
+        self.len
+            .fetch_add(waiting.add(own, found), Ordering::Relaxed);
         self.room.store(waiting.room(), Ordering::Relaxed);
         while !stop() {
-            waiting.take(chunk);
+            waiting.take(own, chunk);
             if !chunk.is_empty() {
                 waiting.busy += 1;
                 let taken = chunk.len() as u64;
@@ -105,18 +112,20 @@ impl<const N: usize> Queue<N> {
 }
 
 impl<const N: usize> Waiting<N> {
-    /// Moves all states here; how many.
-    fn add(&mut self, found: &mut Found<N>) -> u64 {
+    /// Moves all states that a thread has found here; how many.
+    fn add(&mut self, own: usize, found: &mut Found<N>) -> u64 {
         let mut added = 0;
         if self.buckets.len() < found.buckets.len() {
-            self.buckets.resize_with(found.buckets.len(), VecDeque::new);
+            let threads = self.threads;
+            let empty = || (0..threads).map(|_| VecDeque::new()).collect();
+            self.buckets.resize_with(found.buckets.len(), empty);
         }
         let buckets = self.buckets.iter_mut().zip(&mut found.buckets);
         for (at, (bucket, states)) in buckets.enumerate() {
             if !states.is_empty() {
                 self.end = self.end.max(at + 1);
                 added += states.len() as u64;
-                bucket.extend(states.drain(..));
+                bucket[own].extend(states.drain(..));
             }
         }
         added
@@ -124,24 +133,29 @@ impl<const N: usize> Waiting<N> {
 
     /// For how many states there is memory.
     fn room(&self) -> u64 {
-        let room = self.buckets.iter().map(VecDeque::capacity);
+        let room = self.buckets.iter().flatten().map(VecDeque::capacity);
         room.sum::<usize>() as u64
     }
 
-    /// Takes a chunk of states from the last buckets. Large ones that are empty give back
-    /// their memory.
-    fn take(&mut self, chunk: &mut Vec<State<N>>) {
+    /// Takes a chunk of states from the last buckets, what others have found only where a thread
+    /// has nothing of its own. Large ones that are empty give back their memory.
+    fn take(&mut self, own: usize, chunk: &mut Vec<State<N>>) {
         while chunk.len() < CHUNK && self.end > 0 {
             let bucket = &mut self.buckets[self.end - 1];
-            let taken = bucket.len().min(CHUNK - chunk.len());
-            chunk.extend(bucket.drain(..taken));
-            if bucket.is_empty() {
-                bucket.shrink_to(KEPT);
+            let longest = (0..bucket.len()).max_by_key(|&at| bucket[at].len());
+            let from = match bucket[own].is_empty() {
+                true => longest.expect("there are threads"),
+                false => own,
+            };
+            let from = &mut bucket[from];
+            let taken = from.len().min(CHUNK - chunk.len());
+            chunk.extend(from.drain(..taken));
+            if from.is_empty() {
+                from.shrink_to(KEPT);
+            }
+            while self.end > 0 && self.buckets[self.end - 1].iter().all(VecDeque::is_empty) {
                 self.end -= 1;
             }
-        }
-        while self.end > 0 && self.buckets[self.end - 1].is_empty() {
-            self.end -= 1;
         }
     }
 }

@@ -26,6 +26,8 @@ const LARGE_TABLE: usize = 1 << 14;
 /// A thread's tables, and what it has found.
 pub struct Worker<'a, const N: usize> {
     context: Context<'a>,
+    /// Its number.
+    own: usize,
     pub cache: SuccessorCache<'a, N>,
     pub judge: Judge<'a, N>,
     pub merger: Merger<'a, N>,
@@ -54,9 +56,10 @@ pub struct Worker<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Worker<'a, N> {
-    pub fn new(context: Context<'a>) -> Worker<'a, N> {
+    pub fn new(context: Context<'a>, own: usize) -> Worker<'a, N> {
         Worker {
             context,
+            own,
             cache: SuccessorCache::new(context),
             judge: Judge::new(context),
             merger: Merger::new(context),
@@ -84,7 +87,7 @@ impl<'a, const N: usize> Worker<'a, N> {
         }
         let stop = || shared.is_paused() || queue.len() >= enough;
         let mut chunk = Vec::new();
-        while queue.next(&mut self.found, &mut chunk, stop) {
+        while queue.next(self.own, &mut self.found, &mut chunk, stop) {
             let mut done = 0;
             let expanded = self.expand_chunk(shared, table, &chunk, &mut done);
             let inserted = self.insert_pending(table);
