@@ -45,9 +45,10 @@ done
 du -sb "$scratch"/kept/*/worker-* | cut -f 1 > "$scratch/kept-bytes"
 
 if [ -n "${LARGE:-}" ]; then
-    program=${LARGE_PROGRAM:-algorithms/mutex/filter-3.fen}
-    options=${LARGE_OPTIONS:---model pso --abs exact --bound 1}
-    each=${LARGE_MEMORY:-1600M}
+    sed 's/^const n = .*/const n = 5;/' benches/growth/clh.fen > "$scratch/clh-5.fen"
+    program=${LARGE_PROGRAM:-$scratch/clh-5.fen}
+    options=${LARGE_OPTIONS:---model tso --abs fd --k 1}
+    each=${LARGE_MEMORY:-3000M}
     measure large "two processes of $each" --max-memory "$each" --processes 2 --threads 1
     measure large "one process of $each" --max-memory "$each" --threads 1
 fi
