@@ -267,3 +267,22 @@ impl Instr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_index_means_one_cell() {
+        let cell = |index| PlaceRef::Cell {
+            first: PlaceId(4),
+            len: 3,
+            index,
+        };
+        let places = |index| -> Vec<u32> { cell(index).places().iter().map(|it| it.0).collect() };
+        assert_eq!(places(Expr::Const(2)), [6]);
+        assert!(places(Expr::Const(3)).is_empty());
+        assert!(places(Expr::Const(-1)).is_empty());
+        assert_eq!(places(Expr::Atom(LocalId(0))), [4, 5, 6]);
+    }
+}

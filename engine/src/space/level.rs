@@ -105,3 +105,42 @@ impl<'c, const N: usize> Chunks<'c, N> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(states: impl Iterator<Item = u64>) -> Level<1> {
+        let mut level = Level::new();
+        states.for_each(|state| level.push([state]));
+        level
+    }
+
+    /// What one thread has found comes before what another has, pieces of owners in turn, and
+    /// nothing is lost.
+    #[test]
+    fn levels_are_woven_by_finder() {
+        let long = 3 * PIECE as u64 + 1;
+        let mut all = Level::new();
+        all.add_woven([level(0..long), level(long..long + 5)]);
+        all.add_woven([level(0..0), level(long + 5..2 * long)]);
+        let states: Vec<u64> = all.states().map(|state| state[0]).collect();
+        assert_eq!(all.len(), states.len());
+        let first = PIECE as u64;
+        let woven = (0..first).chain(long..long + 5).chain(first..long);
+        assert!(states.iter().copied().eq(woven.chain(long + 5..2 * long)));
+    }
+
+    /// Every chunk goes to one thread, its own part first.
+    #[test]
+    fn every_chunk_is_taken_once() {
+        let level = level(0..10 * CHUNK as u64);
+        let chunks = Chunks::new(&level, 2);
+        let begin = |chunk: Option<&[State<1>]>| chunk.map(|chunk| chunk[0][0] / CHUNK as u64);
+        assert_eq!(begin(chunks.next(1)), Some(5));
+        assert_eq!(begin(chunks.next(0)), Some(0));
+        let rest: Vec<u64> = std::iter::from_fn(|| begin(chunks.next(1))).collect();
+        assert_eq!(rest, [6, 7, 8, 9, 1, 2, 3, 4]);
+        assert_eq!(begin(chunks.next(0)), None);
+    }
+}

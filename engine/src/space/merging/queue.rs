@@ -174,3 +174,35 @@ impl<const N: usize> Found<N> {
         self.buckets[stores].push(state);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The states with the most pending stores come first, and of these what the thread has
+    /// found itself; what others have found comes before states with fewer stores.
+    #[test]
+    fn what_a_thread_has_found_comes_first() {
+        let queue: Queue<1> = Queue::new(2);
+        let mut found = Found::new();
+        let mut chunk = Vec::new();
+        let full = CHUNK as u64;
+        let mut hand_over = |own: usize, states: &[(u64, usize)]| {
+            for &(state, stores) in states {
+                (0..full).for_each(|_| found.push([state], stores));
+            }
+            // Nobody takes anything yet.
+            assert!(!queue.next(own, &mut found, &mut Vec::new(), || true));
+        };
+        hand_over(0, &[(1, 2), (2, 1)]);
+        hand_over(1, &[(3, 2), (4, 0)]);
+        assert_eq!(queue.len(), 4 * full);
+        let mut taken = |own| {
+            assert!(queue.next(own, &mut Found::new(), &mut chunk, || false));
+            assert_eq!(chunk.len(), CHUNK);
+            chunk[0][0]
+        };
+        assert_eq!([taken(1), taken(1), taken(1), taken(0)], [3, 1, 2, 4]);
+        assert_eq!(queue.len(), 0);
+    }
+}
