@@ -138,7 +138,7 @@ fn renumber(instr: &mut Instr, number: &[PlaceId]) {
         Instr::Store { place, .. } | Instr::Load { place, .. } | Instr::Update { place, .. } => {
             match place {
                 PlaceRef::Scalar(place) => *place = number[place.index()],
-                PlaceRef::Cell { first, .. } => *first = number[first.index()],
+                PlaceRef::Cell { .. } => unreachable!("C has places and computed ones"),
                 PlaceRef::Computed { targets, .. } => {
                     let moved = targets
                         .iter()

@@ -345,11 +345,7 @@ impl VerifyAnswer<'_> {
                 count(transitions, "transition")
             ),
         };
-        let part = self.report.miscounted();
-        let part = part.map_or(String::new(), |limit| {
-            format!(", and there may be more: {limit}")
-        });
-        let work = format!("{size}, {:.2} s{part}", self.report.seconds);
+        let work = format!("{size}, {:.2} s", self.report.seconds);
         match (self.report.answer.verdict, self.report.reason(), &violation) {
             (Verdict::Correct, ..) => {
                 let _ = writeln!(out, " (proved{}: {work})", self.under());
@@ -381,7 +377,12 @@ impl VerifyAnswer<'_> {
             let _ = write!(out, "\n{table}{spins}  {verdict} {}\n\n", violation.text);
         }
         if self.report.answer.verdict != Verdict::Correct {
-            let _ = writeln!(out, "{}", paint.faint(&format!("{work}{}", self.under())));
+            let part = self.report.count_cut_by();
+            let part = part.map_or(String::new(), |limit| {
+                format!("; there may be more: {limit}")
+            });
+            let work = format!("{work}{}{part}", self.under());
+            let _ = writeln!(out, "{}", paint.faint(&work));
         }
         match self.report.under_sc() {
             Some(true) => {

@@ -2,7 +2,7 @@
 
 use crate::memory::AbstractionKind;
 use crate::record::{
-    Answer, BrokenOutcome, BrokenProgram, Cell, CellRecord, Measured, Mode, Outcome, SCHEMA,
+    Answer, BrokenOutcome, BrokenProgram, Cell, CellRecord, Measured, Mode, Outcome, SCHEMA, Stats,
     Stopped, TRACE_SCHEMA,
 };
 use serde_json::{Value as Json, json};
@@ -78,13 +78,18 @@ impl Entry {
 
     /// States of the search, or of the largest one to infer; not if a limit cut them short.
     pub fn states(&self) -> Option<u64> {
-        let stats = self.answer.stats().as_ref()?;
+        let stats = self.stats()?;
         Some(stats.peak_states.unwrap_or(stats.states))
     }
 
-    /// Transitions, over all searches.
+    /// Transitions, over all searches; not if a limit cut them short.
     pub fn transitions(&self) -> Option<u64> {
-        Some(self.answer.stats().as_ref()?.transitions)
+        Some(self.stats()?.transitions)
+    }
+
+    fn stats(&self) -> Option<&Stats> {
+        let stats = self.answer.stats().as_ref();
+        stats.filter(|_| self.stopped.is_none())
     }
 
     /// How many constants integers without bound were compared with, if there are any.

@@ -12,7 +12,7 @@ use crate::report::infer::{InferReport, Request, stopped_by};
 use crate::report::verify::VerifyReport;
 use crate::source::Source;
 use crate::space::{Explorer, Standstill};
-use crate::verify::{Inconclusive, SearchKind, Verdict, VerifyOptions, verify};
+use crate::verify::{SearchKind, VerifyOptions, verify};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Instant;
@@ -170,13 +170,8 @@ fn verified(
         under_sc: None,
         seconds: begin.elapsed().as_secs_f64(),
     };
-    let stopped = answer.stopped.or_else(|| match answer.verdict {
-        // The replay of a counterexample is given up for a limit only.
-        Verdict::Inconclusive(Inconclusive::Undecided) => monitor.stop(&options.limits),
-        _ => None,
-    });
     let record = Answer::Verify(Box::new(report.record()));
-    (record, stopped.map(Stopped::from))
+    (record, answer.stopped.map(Stopped::from))
 }
 
 fn inferred(

@@ -411,7 +411,7 @@ impl Answer {
         /// The program's text.
         source: Option<String>,
         outcome: Outcome,
-        /// The limit that ended it without an answer.
+        /// The limit that ended it early.
         stopped: Option<Stopped>,
         initial: Option<Initial>,
         trace: Option<Vec<Step>>,

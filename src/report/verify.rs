@@ -65,12 +65,13 @@ impl VerifyReport<'_> {
         })
     }
 
-    /// The limit that ended the count of all states of a program that is violated.
-    pub fn miscounted(&self) -> Option<StopReason> {
-        let is_violated = self.answer.verdict == Verdict::Violated;
+    /// The limit that kept a search from all states, although there is an answer.
+    pub fn count_cut_by(&self) -> Option<StopReason> {
+        let limit = Verdict::Inconclusive(Inconclusive::Limit(self.answer.stopped?));
+        let answered = self.answer.verdict != limit;
         self.answer
             .stopped
-            .filter(|_| self.options.full && is_violated)
+            .filter(|_| self.options.full && answered)
     }
 
     /// What is violated, in words.

@@ -305,8 +305,14 @@ fn limits_end_a_run_with_what_is_known() {
     let counted = ["--full", "--max-states", "1000"];
     let ran = verify(&peterson(), "tso", 2, &counted);
     assert_eq!(ran.code, 1, "{ran:?}");
-    let more = "and there may be more: the limit on states was reached";
+    let more = "; there may be more: the limit on states was reached\n";
     assert!(ran.stdout.contains(more), "{ran:?}");
+    let abstract_count = [&counted[..], &["--abs", "fd", "--k", "0"]].concat();
+    let ran = verify(&peterson(), "tso", 2, &abstract_count);
+    assert!(
+        ran.stdout.contains(&format!(" by FD(k=0){more}")),
+        "{ran:?}"
+    );
     let counted = [&counted[..], &["--format", "json"]].concat();
     let report = &json(&verify(&peterson(), "tso", 2, &counted))[0];
     assert_eq!(report["outcome"], "violated");

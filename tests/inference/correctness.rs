@@ -273,28 +273,57 @@ fn a_wrong_program_has_no_proof() {
     }
 }
 
+/// A process that accesses one cell of an array, and one that accesses another.
+const CELLS: &str = "
+    shared bool flag[3];
+    process p { store flag[0] = true; store flag[0] = false; }
+    process q { bool r; load r = flag[0]; load r = flag[2]; }
+    forbid flag[1];
+";
+
 /// Whatever number is written in place of another, nobody panics, and nothing is accepted that
 /// has fewer states than the program.
 #[test]
 fn any_number_may_be_wrong() {
-    let source = programs::source("litmus/mp");
-    let program = programs::program(&source);
-    let certificate = certify(&source, &program, &PointSet::new(), &by_logs(Model::Tso));
-    let text = serde_json::to_string(&certificate.proof.invariant).expect("it is JSON");
-    let digits: Vec<usize> = (text.char_indices())
-        .filter(|(_, letter)| letter.is_ascii_digit())
-        .map(|(at, _)| at)
-        .collect();
-    for at in digits {
-        for other in ["0", "7", "99", "-3"] {
-            let changed = format!("{}{other}{}", &text[..at], &text[at + 1..]);
-            if let Ok(invariant) = serde_json::from_str(&changed) {
-                let mut forged = certificate.clone();
-                forged.proof.invariant = Some(invariant);
-                let _ = check(&source, &program, &forged);
+    let cells = Source::new("cells.fen", CELLS);
+    let subjects = [
+        (programs::source("litmus/mp"), Model::Tso),
+        (cells, Model::Pso),
+    ];
+    for (source, model) in subjects {
+        let program = programs::program(&source);
+        let certificate = certify(&source, &program, &PointSet::new(), &by_logs(model));
+        let text = serde_json::to_string(&certificate.proof.invariant).expect("it is JSON");
+        let digits: Vec<usize> = (text.char_indices())
+            .filter(|(_, letter)| letter.is_ascii_digit())
+            .map(|(at, _)| at)
+            .collect();
+        for at in digits {
+            for other in ["0", "1", "7", "99", "-3"] {
+                let changed = format!("{}{other}{}", &text[..at], &text[at + 1..]);
+                if let Ok(invariant) = serde_json::from_str(&changed) {
+                    let mut forged = certificate.clone();
+                    forged.proof.invariant = Some(invariant);
+                    let _ = check(&source, &program, &forged);
+                }
             }
         }
     }
+}
+
+/// A queue belongs to a place that the process accesses.
+#[test]
+fn a_queue_of_a_place_that_is_not_accessed() {
+    let source = Source::new("cells.fen", CELLS);
+    let program = programs::program(&source);
+    let certificate = certify(&source, &program, &PointSet::new(), &by_logs(Model::Pso));
+    let text = serde_json::to_string(&certificate.proof.invariant).expect("it is JSON");
+    let changed = text.replace("\"place\":0", "\"place\":1");
+    assert_ne!(text, changed);
+    let mut forged = certificate.clone();
+    forged.proof.invariant = serde_json::from_str(&changed).expect("it is an invariant");
+    let why = rejected(&source, &program, &forged);
+    assert!(why.contains("a place that it does not access"), "{why}");
 }
 
 /// A limit is an outcome of its own.

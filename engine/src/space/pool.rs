@@ -5,8 +5,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Fewer states than this are not worth a second thread: waking it takes as long as some hundred
-/// of them. With debug assertions they are, so that tests with small spaces use threads.
+/// Fewer states than this are not worth a second thread: it has to be woken, and two threads find
+/// some states twice. With debug assertions they are, so that tests with small spaces use threads.
 pub const PARALLEL: usize = if cfg!(debug_assertions) { 256 } else { 4096 };
 
 /// Workers, one for each thread, and the threads once they are needed: all but one, because

@@ -97,6 +97,17 @@ impl VerifyOptions {
 /// stopped there: what goes wrong then goes wrong with any heap. Only a proof needs to know
 /// that no process comes to that point.
 pub fn verify(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
+    let answer = answer(program, options, monitor);
+    let undecided = answer.verdict == Verdict::Inconclusive(Inconclusive::Undecided);
+    // The replay of a counterexample is given up for a limit only.
+    let given_up = || monitor.stop(&options.limits).filter(|_| undecided);
+    Answer {
+        stopped: answer.stopped.or_else(given_up),
+        ..answer
+    }
+}
+
+fn answer(program: &Program, options: &VerifyOptions, monitor: &Monitor) -> Answer {
     let ask = |program: &Program| match options.robust {
         _ if program.has_integers() => integers::answer(program, options, monitor),
         true => robust::answer(program, options, monitor),

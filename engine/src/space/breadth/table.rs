@@ -142,9 +142,11 @@ impl<const N: usize> Table<N> {
     #[inline]
     fn free_from(&self, first: usize, state: &State<N>) -> Option<usize> {
         let home = self.slots.home(hash(state));
-        let mut slots = home..self.slots.count();
         let is_free = |slot: &usize| self.slots.slot(*slot)[0].load(Ordering::Relaxed) == EMPTY;
-        slots.find(is_free).filter(|_| home >= first)
+        match home >= first {
+            true => (home..self.slots.count()).find(is_free),
+            false => None,
+        }
     }
 
     /// Moves all states to a table with more slots, and gives memory back on the way. Both

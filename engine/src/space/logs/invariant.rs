@@ -9,6 +9,7 @@ use super::word::{Atom, Word};
 use crate::memory::Buffers;
 use crate::memory::step::{At, Config};
 use crate::program::{Loc, PlaceId, Process, Program, Value};
+use crate::space::sets::accessed_places;
 use ahash::AHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -229,6 +230,7 @@ impl InvariantProcess {
             let id = rules.snapshot_id(values);
             snapshots.push(id.ok_or("a snapshot does not hold what the process loads")?);
         }
+        let accessed = accessed_places(rules.process);
         let mut members = Vec::new();
         for member in &self.members {
             let mut moments = Word::default();
@@ -243,6 +245,11 @@ impl InvariantProcess {
             let mut queues = Vec::new();
             for queue in &member.queues {
                 let place = get(&program.places, queue.place).map(|_| PlaceId(queue.place))?;
+                if accessed.binary_search(&place).is_err() {
+                    return Err(
+                        "a member has a queue of a place that it does not access".to_string()
+                    );
+                }
                 if queues.last().is_some_and(|(last, _)| *last >= place) {
                     return Err("the queues of a member are not in order".to_string());
                 }
