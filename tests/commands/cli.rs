@@ -307,8 +307,9 @@ fn limits_end_a_run_with_what_is_known() {
     assert_eq!(ran.code, 1, "{ran:?}");
     let more = "; there may be more: the limit on states was reached\n";
     assert!(ran.stdout.contains(more), "{ran:?}");
-    let abstract_count = [&counted[..], &["--abs", "fd", "--k", "0"]].concat();
-    let ran = verify(&peterson(), "tso", 2, &abstract_count);
+    let file = peterson();
+    let fd = ["verify", &file, "--model", "tso", "--abs", "fd", "--k", "0"];
+    let ran = run(&[&fd[..], &["--full", "--max-states", "4000"]].concat());
     assert!(
         ran.stdout.contains(&format!(" by FD(k=0){more}")),
         "{ran:?}"
