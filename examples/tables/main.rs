@@ -157,6 +157,7 @@ fn readme() -> Result<String, Box<dyn Error>> {
          without each reduction |\n\
          | [performance.md](performance.md) | speed and memory, as the benches print them \
          (`make performance`) |\n\n\
+         The machine of the last run; files that it did not write may be of another one:\n\n\
          {}\
          - limits: {} s and {} GiB for each program and model\n",
         machine()?,
