@@ -194,6 +194,19 @@ impl Buffers {
         self.ordered().count() + unordered.sum::<usize>()
     }
 
+    /// Roughly the memory that they take, in bytes.
+    pub fn bytes(&self) -> usize {
+        const ALLOCATED: usize = 16;
+        let stores = |stores: &UnorderedStores| {
+            size_of::<UnorderedStores>() + ALLOCATED + stores.set.len() * size_of::<Entry>()
+        };
+        let segment = |segment: &Segment| {
+            let unordered = segment.unordered.iter().map(stores).sum::<usize>();
+            size_of::<Segment>() + 3 * ALLOCATED + size_of_val(&segment.head[..]) + unordered
+        };
+        self.segments.iter().map(segment).sum()
+    }
+
     /// The segment that new stores go to.
     pub(super) fn newest_segment(&mut self) -> &mut Segment {
         if self.segments.is_empty() {

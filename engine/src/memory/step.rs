@@ -27,6 +27,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// Roughly the memory that it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Config>() + size_of_val(&self.locals[..]) + self.buffers.bytes()
+    }
+
     /// It could be one of this process: every part of it names something that there is.
     pub fn is_one_of(&self, program: &Program, process: ProcessId) -> bool {
         let automaton = program.process(process);

@@ -6,7 +6,6 @@
 
 use super::layout::{Layout, bits_for};
 use crate::ids::ids;
-use crate::memory::Entry;
 use crate::memory::step::{At, Config};
 use crate::program::{Loc, Place, PlaceId, ProcessId, Program, Value};
 use ahash::{AHashSet, RandomState};
@@ -149,9 +148,7 @@ impl<'a> Interner<'a> {
             }
         }
         let mut tables = self.write();
-        tables.bytes += 2 * size_of::<Config>()
-            + config.locals.len() * size_of::<Value>()
-            + config.buffers.size() * size_of::<Entry>();
+        tables.bytes += size_of::<Config>() + config.bytes();
         let (id, _) = tables.configs[process.index()].insert_full(Arc::new(config.clone()));
         ConfigId(id as u32)
     }

@@ -4,9 +4,50 @@ use super::member::{ConfigId, Log, Member, SnapshotId};
 use super::relevant::{Relevant, forget};
 use super::rules::Rules;
 use super::word::{Atom, Word};
+use crate::ids::ids;
 use crate::memory::step::At;
 use crate::program::{PlaceId, Value};
+use crate::space::sets::Interned;
+use ahash::AHashMap;
 use std::rc::Rc;
+
+ids!(
+    /// The moments of a log.
+    WordId
+);
+
+/// Which places are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct PlacesId(usize);
+
+/// Normal forms of words that were worked out before. Most members of most sets have one of few
+/// words, whatever else they are doing.
+#[derive(Default)]
+pub struct NormalForms {
+    words: Interned<Word<SnapshotId>>,
+    places: Interned<Box<[bool]>>,
+    /// By the word, the places that are looked at, and the present.
+    known: AHashMap<(WordId, PlacesId, SnapshotId), WordId>,
+    /// Memory that was taken since somebody asked.
+    pub new_bytes: u64,
+}
+
+impl NormalForms {
+    fn word_id(&mut self, word: &Word<SnapshotId>) -> WordId {
+        let known = self.words.get_index_of(word);
+        WordId(known.unwrap_or_else(|| {
+            let atoms = word.atoms().iter();
+            let letters: usize = atoms.map(|atom| atom.letters().len()).sum();
+            self.new_bytes += (64 + 40 * word.atoms().len() + 4 * letters) as u64;
+            self.words.insert_full(word.clone()).0
+        }) as u32)
+    }
+
+    fn places_id(&mut self, places: &[bool]) -> PlacesId {
+        let known = self.places.get_index_of(places);
+        PlacesId(known.unwrap_or_else(|| self.places.insert_full(places.into()).0))
+    }
+}
 
 impl Rules<'_> {
     /// What a load of a place can find, each value with the log of the first moment that has
@@ -145,14 +186,33 @@ impl Rules<'_> {
             member.log = Log::default();
             return member;
         }
-        let mut moments = self.rewritten(&member.log.moments, |values| forget(values, places));
         let present = self.snapshot(places, &|place| {
             let written = writes.iter().find(|(other, _)| *other == place);
             written.map_or_else(|| memory(place), |(_, value)| *value)
         });
-        moments.trim(&[present]);
-        moments.widen(self.widening);
-        member.log.moments = moments;
+        member.log.moments = self.normal_moments(&member.log.moments, places, present);
         member
+    }
+
+    /// The normal form of moments when only some places are looked at, before the present.
+    fn normal_moments(
+        &mut self,
+        moments: &Word<SnapshotId>,
+        places: &[bool],
+        present: SnapshotId,
+    ) -> Word<SnapshotId> {
+        let forms = &mut self.normal_forms;
+        let key = (forms.word_id(moments), forms.places_id(places), present);
+        if let Some(known) = forms.known.get(&key) {
+            return forms.words[known.index()].clone();
+        }
+        let mut normal = self.rewritten(moments, |values| forget(values, places));
+        normal.trim(&[present]);
+        normal.widen(self.widening);
+        let forms = &mut self.normal_forms;
+        let id = forms.word_id(&normal);
+        forms.known.insert(key, id);
+        forms.new_bytes += 32;
+        normal
     }
 }

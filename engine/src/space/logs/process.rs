@@ -351,6 +351,7 @@ impl<'a> ProcessLogs<'a> {
     pub(super) fn set_id(&mut self, all: Maximal, budget: &mut Budget) -> SetId {
         let mut members: Vec<MemberId> = all.by_config.into_values().flatten().collect();
         members.sort_unstable();
+        budget.bytes += std::mem::take(&mut self.rules.normal_forms.new_bytes);
         let (id, new) = self.sets.insert_full(members.into());
         if new {
             let members = self.sets[id].iter().map(|id| &self.members[id.index()]);

@@ -4,6 +4,7 @@
 //! and when a store is seen is decided here.
 
 use super::member::{ConfigId, Flush, Log, Member, SnapshotId};
+use super::moments::NormalForms;
 use super::relevant::{Relevant, is_present, relevant};
 use crate::limits::{StopReason, Watch};
 use crate::memory::step::{Approach, At, Config, Step, Stepper};
@@ -33,6 +34,7 @@ pub struct Rules<'a> {
     pub(super) configs: Interned<Config>,
     pub(super) outlines: Vec<Option<Rc<[Move]>>>,
     pub(super) snapshots: Interned<Box<[Value]>>,
+    pub(super) normal_forms: NormalForms,
 }
 
 /// An instruction, with the local steps before it.
@@ -95,6 +97,7 @@ impl<'a> Rules<'a> {
             configs: Interned::default(),
             outlines: Vec::new(),
             snapshots: Interned::default(),
+            normal_forms: NormalForms::default(),
         }
     }
 

@@ -42,6 +42,7 @@ pub(super) use moves::{Change, Class, Interned, accessed_places};
 use states::SetSearch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// What a search may still take.
 pub(super) struct Budget<'a> {
@@ -57,8 +58,22 @@ pub(super) struct Budget<'a> {
     most_configurations: usize,
     /// The work at which the limits are looked at again.
     next_look: u64,
-    /// Whoever runs this search beside another wants it to stop; looks at the limits since then.
-    hold: Option<(Arc<AtomicBool>, u32)>,
+    /// It runs beside another search.
+    beside: Option<Beside>,
+}
+
+/// What a search knows that runs beside another one.
+struct Beside {
+    /// The other one has ended, and this one is to stop.
+    hold: Arc<AtomicBool>,
+    /// When that was first seen.
+    since: Option<Instant>,
+}
+
+impl Beside {
+    fn is_held(&self) -> bool {
+        self.hold.load(Ordering::Relaxed)
+    }
 }
 
 /// Why a search ends before all states are found.
@@ -88,16 +103,15 @@ impl<'a> Budget<'a> {
             most_work,
             most_configurations: usize::MAX,
             next_look: Budget::PACE,
-            hold: None,
+            beside: None,
         }
     }
 
     /// Work between two looks at the limits: some hundred microseconds.
     const PACE: u64 = 1 << 14;
 
-    /// Looks at the limits for which an expansion may go on when the search is wanted to stop:
-    /// some ten milliseconds.
-    const PATIENCE: u32 = 64;
+    /// How long an expansion may go on when the search is to stop.
+    const PATIENCE: Duration = Duration::from_millis(2);
 
     /// Takes note of some work: a step of a configuration, a comparison of two states.
     #[inline]
@@ -112,15 +126,21 @@ impl<'a> Budget<'a> {
     fn look(&mut self) -> Result<(), Ended> {
         self.next_look = self.work + Self::PACE;
         self.check(0)?;
-        if let Some((hold, looks)) = &mut self.hold
-            && hold.load(Ordering::Relaxed)
-        {
-            *looks += 1;
-            if *looks > Self::PATIENCE {
-                return Err(Ended::GivenUp);
-            }
-        }
+        self.go_on()?;
         match self.work / 2 >= self.most_work {
+            true => Err(Ended::GivenUp),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails if somebody has been waiting for the end of this search for too long. Work that
+    /// takes microseconds asks this before it begins.
+    pub(super) fn go_on(&mut self) -> Result<(), Ended> {
+        let Some(beside) = self.beside.as_mut().filter(|beside| beside.is_held()) else {
+            return Ok(());
+        };
+        let since = beside.since.get_or_insert_with(Instant::now);
+        match since.elapsed() > Self::PATIENCE {
             true => Err(Ended::GivenUp),
             false => Ok(()),
         }
@@ -128,20 +148,16 @@ impl<'a> Budget<'a> {
 
     /// Fails if it is time to pause.
     pub(super) fn pause(&self) -> Result<(), Ended> {
-        match self.work >= self.most_work || self.is_held() {
+        let held = self.beside.as_ref().is_some_and(Beside::is_held);
+        match self.work >= self.most_work || held {
             true => Err(Ended::Paused),
             false => Ok(()),
         }
     }
 
-    fn is_held(&self) -> bool {
-        let hold = self.hold.as_ref();
-        hold.is_some_and(|(hold, _)| hold.load(Ordering::Relaxed))
-    }
-
     /// Says how far the search is, unless it runs beside another that does.
     pub(super) fn report(&self, states: u64, depth: u64) {
-        if self.hold.is_none() {
+        if self.beside.is_none() {
             self.monitor.report(states, depth);
         }
     }
@@ -251,9 +267,12 @@ impl<'a> SetExplorer<'a> {
         budget: SetBudget,
         hold: &Arc<AtomicBool>,
     ) -> Option<Progress> {
-        self.sets.budget.hold = Some((hold.clone(), 0));
+        self.sets.budget.beside = Some(Beside {
+            hold: hold.clone(),
+            since: None,
+        });
         let progress = self.proceed(budget);
-        self.sets.budget.hold = None;
+        self.sets.budget.beside = None;
         match &progress {
             Progress::Ended(found) if matches!(found.end, End::Limit(_)) => None,
             Progress::GivenUp => None,
@@ -311,4 +330,28 @@ fn unreached(sets: &SetSearch) -> Vec<Vec<String>> {
         labels.map(|(label, _)| label.clone()).collect()
     });
     properties.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever waits for a search that runs beside another does not wait for a long expansion.
+    #[test]
+    fn a_search_that_is_held_goes_on_for_a_moment_only() {
+        let monitor = Monitor::default();
+        let mut budget = Budget::new(&Limits::default(), &monitor, u64::MAX);
+        let hold = Arc::new(AtomicBool::new(false));
+        budget.beside = Some(Beside {
+            hold: hold.clone(),
+            since: None,
+        });
+        assert!(budget.go_on().is_ok() && budget.pause().is_ok());
+        hold.store(true, Ordering::Relaxed);
+        assert!(matches!(budget.pause(), Err(Ended::Paused)));
+        let _ = budget.go_on();
+        std::thread::sleep(2 * Budget::PATIENCE);
+        assert!(matches!(budget.go_on(), Err(Ended::GivenUp)));
+        assert!(matches!(budget.spend(Budget::PACE), Err(Ended::GivenUp)));
+    }
 }

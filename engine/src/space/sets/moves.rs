@@ -292,6 +292,7 @@ impl<'a> Moves<'a> {
         budget: &mut Budget,
         approaches: impl Fn(&Outline) -> &[Approach],
     ) -> Result<Vec<Outcome>, Ended> {
+        budget.go_on()?;
         let mut taken: Vec<Step> = Vec::new();
         {
             let check = |bytes| budget.check(bytes as u64);
@@ -312,6 +313,7 @@ impl<'a> Moves<'a> {
     }
 
     fn outline(&mut self, config: ConfigId, budget: &mut Budget) -> Result<Box<Outline>, Ended> {
+        budget.go_on()?;
         let outline = {
             let check = |bytes| budget.check(bytes as u64);
             let state = &self.configs[config.index()];
@@ -334,7 +336,8 @@ impl<'a> Moves<'a> {
         let approaches = outline.reads.len() + outline.atomics.len();
         budget.bytes += (outline.fixed.len() * size_of::<Outcome>()
             + approaches * 2 * size_of::<Read>()
-            + 2 * size_of::<Config>()) as u64;
+            + size_of::<(Facts, Outline)>()
+            + self.configs[config.index()].bytes()) as u64;
         Ok(outline)
     }
 
