@@ -159,19 +159,23 @@ impl<const N: usize> Member<'_, '_, N> {
         self.next.push(state);
     }
 
-    /// Makes room for so many states in the table.
+    /// Makes room for so many states in the table, within the memory that the rest leaves.
     fn make_room(&mut self, states: u64) -> Result<(), StopReason> {
         let most = self.context.search.limits.max_memory;
-        let room = most.map(|most| most.saturating_sub(self.bytes()));
+        let others = self.bytes() - self.table_bytes();
+        let room = most.map(|most| most.saturating_sub(others));
         let context = self.context;
         Table::make_room(&mut self.table, states, room, || context.check())
     }
 
     /// The memory that the search takes, in bytes.
     pub fn bytes(&self) -> u64 {
-        let table = self.table.as_ref().map_or(0, Table::bytes);
-        let tables = table + self.cache.bytes() + self.context.interner.bytes();
-        tables as u64 + self.states * size_of::<State<N>>() as u64
+        let kept = self.cache.bytes() + self.context.interner.bytes();
+        self.table_bytes() + kept as u64 + self.states * size_of::<State<N>>() as u64
+    }
+
+    pub fn table_bytes(&self) -> u64 {
+        self.table.as_ref().map_or(0, Table::bytes) as u64
     }
 
     fn check(&self) -> Result<(), StopReason> {

@@ -379,7 +379,7 @@ impl<'a, 'p, const N: usize> Member<'a, 'p, N> {
             states: self.states,
             transitions: self.transitions,
             configurations: self.take_census()?,
-            table_bytes: self.table.as_ref().map_or(0, Table::bytes) as u64,
+            table_bytes: self.table_bytes(),
             bytes: self.bytes(),
             reached_final: self.reached_final,
             no_room: self.no_room,
