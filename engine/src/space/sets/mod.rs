@@ -162,8 +162,10 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// The trace to a violation is looked for even if there is hardly any time left.
+    /// The trace to a violation is looked for even if there is hardly any time left, or somebody
+    /// waits.
     pub(super) fn allow_trace(&mut self) {
+        self.beside = None;
         self.limits = self.limits.with_grace();
         (self.most_work, self.most_configurations) = (u64::MAX, usize::MAX);
     }
