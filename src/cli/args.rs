@@ -117,7 +117,7 @@ pub struct Verify {
     /// Longest store buffer of the exact models
     #[arg(long, value_name = "B", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub bound: u64,
-    /// How states are searched; --full and --abs pd are always plain
+    /// How states are searched; --full is never by sets, and --abs pd is always plain
     #[arg(long, value_name = "SEARCH", default_value = "auto")]
     pub search: SearchKind,
     /// Tell states apart that differ only in who is who, in the search by sets

@@ -28,8 +28,8 @@ pub fn under_robust(abstraction: Abstraction, search: SearchKind) -> Result<(), 
             format!("--robust does not go with --abs {kind}"),
             "single states are compared with those of SC: use fd, set or exact",
         ),
-        (Fd | Set | Exact, SearchKind::Sets) => (
-            "--robust does not go with --search sets".to_string(),
+        (Fd | Set | Exact, SearchKind::Sets | SearchKind::Rows) => (
+            format!("--robust does not go with --search {search}"),
             "single states are compared with those of SC: use --search plain",
         ),
         (Fd | Set | Exact, SearchKind::Auto | SearchKind::Plain) => return Ok(()),

@@ -93,6 +93,7 @@ fn support(
     let asked = [
         ("--robust", args.robust && args.processes.spill.is_none()),
         ("--search sets", args.search == SearchKind::Sets),
+        ("--search rows", args.search == SearchKind::Rows),
     ];
     refuse::beyond_memory(&args.processes, abstraction, &asked)?;
     let options = format!(
@@ -131,6 +132,7 @@ fn one(
             ("--deadlock", args.deadlock),
             ("--full", args.full),
             ("--search sets", args.search == SearchKind::Sets),
+            ("--search rows", args.search == SearchKind::Rows),
         ];
         refuse::with_integers(abstraction, &asked)?;
     }

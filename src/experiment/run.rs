@@ -103,7 +103,7 @@ impl Question<'_> {
             // What a verification counts is compared with other cells; of an inference only the
             // answer is.
             search: match cell.mode {
-                Mode::Verify => SearchKind::Plain,
+                Mode::Verify => SearchKind::Rows,
                 Mode::Infer => SearchKind::Auto,
             },
             full: settings.full,

@@ -6,16 +6,22 @@ use fencesmith::limits::Monitor;
 use fencesmith::lower::compile;
 use fencesmith::memory::{Abstraction, Model, Semantics};
 use fencesmith::source::Source;
-use fencesmith::verify::{Inconclusive, Verdict, VerifyOptions, verify};
+use fencesmith::verify::{Inconclusive, SearchKind, Verdict, VerifyOptions, verify};
 
 #[test]
 fn filter_lock_has_as_many_states_as_spin_counts() {
     let text = include_str!("../../benches/peers/filter3.fen").to_string();
     let program = compile(&Source::new("filter3.fen", text)).expect("the program is right");
     let program = program.fenced(&Default::default());
-    for threads in [1, 2] {
+    for (search, threads) in [
+        (SearchKind::Plain, 1),
+        (SearchKind::Plain, 2),
+        (SearchKind::Rows, 1),
+        (SearchKind::Rows, 2),
+    ] {
         let options = VerifyOptions {
             full: true,
+            search,
             threads,
             ..VerifyOptions::under(Semantics {
                 fuse: false,
@@ -24,6 +30,7 @@ fn filter_lock_has_as_many_states_as_spin_counts() {
         };
         let answer = verify(&program, &options, &Monitor::default());
         let found = answer.statistics;
+        assert_eq!(answer.search, search);
         assert_eq!((found.states, found.transitions), (7_840_850, 45_826_362));
         // All states were found, none is wrong, and some store had to wait.
         assert!(

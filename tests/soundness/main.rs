@@ -11,5 +11,6 @@ mod merging;
 mod occupancy;
 mod oracle;
 mod robust;
+mod rows;
 mod sets;
 mod stuck;

@@ -25,7 +25,7 @@ ids!(
 pub struct SkeletonId(pub u32);
 
 /// Configurations of one process that properties cannot tell apart, buffers aside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClassId(pub u32);
 
 /// A place with more values than this gets its codes as values turn up.
@@ -53,6 +53,13 @@ impl Widths {
     /// A layout with fields of at least these widths.
     pub fn layout(&self, marked: bool) -> Option<Layout> {
         Layout::plan(&self.configs, &self.places, marked)
+    }
+
+    /// The same with room for so many values in the field of one process.
+    pub fn with_config_values(mut self, process: ProcessId, values: usize) -> Widths {
+        let width = &mut self.configs[process.index()];
+        *width = bits_for(values).max(*width);
+        self
     }
 
     /// What is wide enough for both.

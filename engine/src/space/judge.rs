@@ -72,8 +72,8 @@ const ONE_OF_TWO: u8 = 1;
 const EXAMINE: u8 = 2;
 
 /// What properties see of a configuration.
-#[derive(Clone, Copy)]
-struct Summary {
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Summary {
     /// A statement of it has failed.
     failed: bool,
     /// It has stopped and its buffers are empty.
@@ -180,6 +180,14 @@ impl<'a, const N: usize> Judge<'a, N> {
         } else {
             Judgement::Final
         }
+    }
+
+    /// What is known of a configuration, and its class: in two states that differ only in
+    /// configurations for which this is the same, the same is wrong.
+    pub fn seen(&self, process: ProcessId, id: ConfigId) -> (Summary, ClassId) {
+        let interner = self.context.interner;
+        let class = interner.class_id(process, &interner.config(process, id));
+        (self.summary(process, id), class)
     }
 
     /// Sequential consistency would have to reach the state, and does not.

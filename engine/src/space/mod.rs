@@ -19,6 +19,7 @@
 pub mod avoid;
 mod breadth;
 mod context;
+mod growing;
 mod initial;
 mod intern;
 mod judge;
@@ -26,9 +27,11 @@ mod layout;
 mod level;
 mod logs;
 mod mail;
+mod members;
 mod merging;
 mod path;
 mod pool;
+mod rows;
 mod search;
 mod sequential;
 mod sets;
@@ -46,6 +49,7 @@ pub use logs::{
     InvariantQueue, InvariantState, LogExploration, LogOptions, OwnStep, OwnSteps,
     explore as explore_logs, recheck,
 };
+pub use rows::explore as explore_by_rows;
 pub use search::{
     Coverage, End, Exploration, Explorer, Goal, Scope, Search, Statistics, explore, label_states,
 };

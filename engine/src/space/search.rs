@@ -3,7 +3,7 @@
 use super::avoid::{self, Labels};
 use super::context::Context;
 use super::intern::Interner;
-use super::layout::{InWords, Overflow};
+use super::layout::{InWords, Layout, Overflow};
 use super::sequential::SequentialStates;
 use super::standstill::Standstill;
 use super::successors::Tagger;
@@ -212,26 +212,36 @@ pub fn label_states(search: &Search, labels: &mut [Labels]) -> Exploration {
 }
 
 fn explore_labelled(search: &Search, labels: &mut [Labels]) -> Exploration {
-    let program = search.stepper.program;
-    let interner = Interner::new(program);
     let merges = search.stepper.memory.merges();
+    let found = with_layout(
+        search,
+        |interner| interner.layout(merges),
+        |context| {
+            let labels = &mut *labels;
+            context.layout.in_its_words(Attempt { context, labels })
+        },
+    );
+    found.unwrap_or_else(|| Exploration::none(StopReason::TooWide, search.stepper.program))
+}
+
+/// Searches with the layout that is planned for what was met so far. A component that outgrows
+/// its field makes the search start over with wider fields; the interned components stay. `None`
+/// if states are too wide.
+pub(super) fn with_layout<T>(
+    search: &Search,
+    plan: impl Fn(&Interner) -> Option<Layout>,
+    mut attempt: impl FnMut(Context) -> Result<T, Overflow>,
+) -> Option<T> {
+    let interner = Interner::new(search.stepper.program);
     loop {
-        let Some(layout) = interner.layout(merges) else {
-            return Exploration::none(StopReason::TooWide, program);
-        };
-        // A component that outgrows its field makes the search start over with wider
-        // fields; the interned components stay.
+        let layout = plan(&interner)?;
         let context = Context {
             search,
             interner: &interner,
             layout: &layout,
         };
-        let attempt = Attempt {
-            context,
-            labels: &mut *labels,
-        };
-        if let Ok(exploration) = layout.in_its_words(attempt) {
-            return exploration;
+        if let Ok(found) = attempt(context) {
+            return Some(found);
         }
     }
 }

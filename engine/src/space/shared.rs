@@ -17,6 +17,8 @@ const CREDIT: u64 = 512;
 pub enum Pause {
     /// The table is full.
     Grow,
+    /// What was looked for is found.
+    Found,
     /// The search is over.
     End(Unfinished),
 }

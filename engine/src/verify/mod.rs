@@ -138,6 +138,8 @@ named_enum! {
         Auto = "auto",
         /// One state after the other, breadth first
         Plain = "plain",
+        /// All states, those that differ in one process alone at a time where there are many
+        Rows = "rows",
         /// Sets of configurations; only writes are steps
         Sets = "sets",
     }

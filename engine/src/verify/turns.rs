@@ -12,7 +12,9 @@ use super::{SearchKind, VerifyOptions};
 use crate::limits::{Limits, Monitor, StopReason};
 use crate::memory::Semantics;
 use crate::program::Program;
-use crate::space::{End, Exploration, Goal, Progress, Search, SetBudget, SetExplorer, explore};
+use crate::space::{
+    End, Exploration, Goal, Progress, Search, SetBudget, SetExplorer, explore, explore_by_rows,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -168,6 +170,14 @@ pub fn explored<'a>(
     };
     match options.search {
         SearchKind::Auto if choice => in_turn(search, options, sets, turn, paused),
+        SearchKind::Auto | SearchKind::Rows if options.explorer.is_none() => {
+            let (found, by_rows) = explore_by_rows(search, false);
+            let kind = match by_rows {
+                true => SearchKind::Rows,
+                false => SearchKind::Plain,
+            };
+            Some((found, kind))
+        }
         SearchKind::Sets if choice => {
             let unlimited = SetBudget {
                 max_memory: search.limits.max_memory,

@@ -74,6 +74,7 @@ fn support(
         ("--engine points", args.engine == EngineKind::Points),
         ("--engine ordering", args.engine == EngineKind::Ordering),
         ("--search sets", args.search == SearchKind::Sets),
+        ("--search rows", args.search == SearchKind::Rows),
     ];
     refuse::beyond_memory(&args.processes, abstraction, &asked)?;
     let options = format!(
@@ -115,6 +116,7 @@ fn one(
             ("--engine points", args.engine == EngineKind::Points),
             ("--engine ordering", args.engine == EngineKind::Ordering),
             ("--search sets", args.search == SearchKind::Sets),
+            ("--search rows", args.search == SearchKind::Rows),
         ];
         refuse::with_integers(abstraction, &asked)?;
     }

@@ -19,6 +19,7 @@ use super::search::{Coverage, End, Exploration, Statistics, Unfinished};
 use super::shared::{Pause, Shared, Stop};
 use super::slots::hash;
 use crate::limits::Pace;
+use ahash::AHashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use worker::{Worker, owner};
 
@@ -26,6 +27,20 @@ use worker::{Worker, owner};
 pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow> {
     Run::<N>::new(context).go()
 }
+
+/// The same, and for each process how many states there are to each group of those that differ
+/// in its configuration alone, among those that were found first.
+pub fn explore_with_density<const N: usize>(
+    context: Context,
+) -> Result<(Exploration, Vec<f64>), Overflow> {
+    let mut run = Run::<N>::new(context);
+    let end = End::of(run.search())?;
+    let density = run.density();
+    Ok((run.report(end), density))
+}
+
+/// States among which groups are looked for.
+const SAMPLE: usize = 1 << 16;
 
 /// A search under way.
 struct Run<'a, const N: usize> {
@@ -138,8 +153,25 @@ impl<'a, const N: usize> Run<'a, N> {
         match shared.into_pause() {
             None => Ok(()),
             Some(Pause::End(why)) => Err(why),
-            Some(Pause::Grow) => unreachable!("every table grows by itself"),
+            Some(Pause::Grow | Pause::Found) => unreachable!("every table grows by itself"),
         }
+    }
+
+    fn density(&self) -> Vec<f64> {
+        let fields = self.context.layout.configs.iter();
+        let density = fields.map(|field| {
+            let mut own = [0; N];
+            field.fill(&mut own);
+            let states = self.levels.iter().flat_map(Level::states).take(SAMPLE);
+            let (mut groups, mut count) = (AHashSet::new(), 0);
+            for state in states {
+                let others: State<N> = std::array::from_fn(|at| state[at] & !own[at]);
+                groups.insert(others);
+                count += 1;
+            }
+            f64::from(count) / groups.len().max(1) as f64
+        });
+        density.collect()
     }
 
     /// Memory taken by everything but the states in tables and levels.

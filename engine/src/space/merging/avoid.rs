@@ -15,10 +15,10 @@
 //! order of the search, which is that of one thread and always the same.
 
 use super::Run;
-use super::table::Table;
-use super::worker::Worker;
+use super::domain::MergedStates;
 use crate::space::avoid::{self, Labels, Located, Nodes, explore_nodes};
 use crate::space::context::Context;
+use crate::space::growing::table::Table;
 use crate::space::judge::Judgement;
 use crate::space::layout::{Overflow, State};
 use crate::space::search::{End, Exploration, Scope, Unfinished};
@@ -32,7 +32,7 @@ pub fn label_relevant<const N: usize>(
 ) -> Result<Exploration, Overflow> {
     let mut nodes = Growing::<N> {
         context,
-        worker: Worker::new(context, 0),
+        merged: MergedStates::new(context),
         states: AHashMap::new(),
     };
     explore_nodes(context, &mut nodes, labels, Scope::OnlyRelevant)
@@ -45,7 +45,7 @@ impl<const N: usize> Run<'_, N> {
         let mut nodes = FixedPoint {
             bytes: self.bytes(),
             table: self.table.as_ref().expect("there is a table"),
-            worker: self.workers.first(),
+            merged: &mut self.workers.first().domain,
         };
         let labelled = avoid::label(&context, &mut nodes, &self.starts, labels, scope);
         labelled.expect("the search has met every component").end
@@ -55,7 +55,7 @@ impl<const N: usize> Run<'_, N> {
 /// The merged states, each a node.
 struct FixedPoint<'r, 'a, const N: usize> {
     table: &'r Table<N>,
-    worker: &'r mut Worker<'a, N>,
+    merged: &'r mut MergedStates<'a, N>,
     bytes: u64,
 }
 
@@ -63,7 +63,7 @@ impl<const N: usize> Nodes<N> for FixedPoint<'_, '_, N> {
     fn begin(&mut self) {}
 
     fn node(&mut self, state: &State<N>) -> Result<Located<N>, Unfinished> {
-        let node = self.worker.merged(state, self.table);
+        let node = self.merged.merged(state, self.table);
         Ok(Located {
             node: node.expect("the search has met every state"),
             grown: false,
@@ -71,7 +71,7 @@ impl<const N: usize> Nodes<N> for FixedPoint<'_, '_, N> {
     }
 
     fn judge(&mut self, node: &State<N>) -> Judgement {
-        self.worker.judge.judge(node)
+        self.merged.judge.judge(node)
     }
 
     fn successors(
@@ -79,7 +79,7 @@ impl<const N: usize> Nodes<N> for FixedPoint<'_, '_, N> {
         node: &State<N>,
         out: &mut Vec<(State<N>, Tag)>,
     ) -> Result<(), Unfinished> {
-        self.worker.cache.tagged(node, out)
+        self.merged.cache.tagged(node, out)
     }
 
     fn bytes(&self) -> u64 {
@@ -90,7 +90,7 @@ impl<const N: usize> Nodes<N> for FixedPoint<'_, '_, N> {
 /// The merged states so far, by their keys.
 struct Growing<'a, const N: usize> {
     context: Context<'a>,
-    worker: Worker<'a, N>,
+    merged: MergedStates<'a, N>,
     states: AHashMap<State<N>, State<N>>,
 }
 
@@ -100,12 +100,12 @@ impl<const N: usize> Nodes<N> for Growing<'_, N> {
     }
 
     fn node(&mut self, state: &State<N>) -> Result<Located<N>, Unfinished> {
-        let node = self.worker.merger.key(state)?;
+        let node = self.merged.merger.key(state)?;
         let old = self.states.get(&node).copied();
         let new = match old {
             None => *state,
             Some(old) => {
-                let joined = self.worker.merger.join(&old, state)?;
+                let joined = self.merged.merger.join(&old, state)?;
                 joined.expect("states with one key are merged")
             }
         };
@@ -117,7 +117,7 @@ impl<const N: usize> Nodes<N> for Growing<'_, N> {
     }
 
     fn judge(&mut self, node: &State<N>) -> Judgement {
-        self.worker.judge.judge(&self.states[node])
+        self.merged.judge.judge(&self.states[node])
     }
 
     fn successors(
@@ -125,11 +125,11 @@ impl<const N: usize> Nodes<N> for Growing<'_, N> {
         node: &State<N>,
         out: &mut Vec<(State<N>, Tag)>,
     ) -> Result<(), Unfinished> {
-        self.worker.cache.tagged(&self.states[node], out)
+        self.merged.cache.tagged(&self.states[node], out)
     }
 
     fn bytes(&self) -> u64 {
         let states = self.states.capacity() * 2 * size_of::<State<N>>();
-        (states + self.worker.cache.bytes() + self.context.interner.bytes()) as u64
+        (states + self.merged.cache.bytes() + self.context.interner.bytes()) as u64
     }
 }

@@ -20,7 +20,7 @@ impl<const N: usize> Run<'_, N> {
         let transitions = AtomicU64::new(0);
         let standstill = AtomicBool::new(false);
         let (context, fields) = (self.context, &self.context.layout.configs);
-        let some_end = self.workers.iter().any(|worker| worker.met_end);
+        let some_end = self.workers.iter().any(|worker| worker.domain.met_end);
         let table = self.table.as_ref().expect("there is a table");
         let none = vec![false; context.interner.config_count()];
         let occurring = Mutex::new(vec![none.clone(); fields.len()]);
@@ -33,13 +33,13 @@ impl<const N: usize> Run<'_, N> {
                     for (field, occur) in fields.iter().zip(&mut occur) {
                         occur[field.get(&state) as usize] = true;
                     }
-                    if some_end && worker.ends_at(&state) {
+                    if some_end && worker.domain.ends_at(&state) {
                         continue;
                     }
-                    let successors = worker.cache.count(&state)?;
+                    let successors = worker.domain.cache.count(&state)?;
                     count += successors as u64;
                     context.go_on(&mut pace, 1 + successors)?;
-                    if worker.standstill.is_standstill(&state, successors)? {
+                    if worker.domain.standstill.is_standstill(&state, successors)? {
                         standstill.store(true, Ordering::Relaxed);
                     }
                 }

@@ -1,11 +1,10 @@
 //! The shortest way to a violation through merged states: each is its own key.
 
-use super::Run;
-use super::table::Table;
-use super::worker::Worker;
+use super::{Run, Worker};
 use crate::limits::StopReason;
 use crate::property::Violation;
 use crate::space::context::Context;
+use crate::space::growing::table::Table;
 use crate::space::layout::State;
 use crate::space::level::Level;
 use crate::space::path::{self, Visited};
@@ -28,24 +27,24 @@ impl<const N: usize> Run<'_, N> {
     /// The merged states by level, up to the first level with violations, and those.
     fn levels(&mut self, end: End) -> Result<(Vec<Level<N>>, Vec<State<N>>), StopReason> {
         let table = self.table.as_ref().expect("there is a table");
-        let worker = self.workers.first();
+        let domain = &mut self.workers.first().domain;
         let mut levels = Vec::new();
         let starts = self.starts.iter();
         let mut level: Vec<State<N>> = starts
-            .filter_map(|state| worker.merged(state, table))
+            .filter_map(|state| domain.merged(state, table))
             .collect();
         let mut seen: AHashSet<State<N>> = level.iter().copied().collect();
         loop {
             let mut errors = Vec::new();
             for state in &level {
-                errors.extend(worker.violates(state)?.then_some(*state));
+                errors.extend(domain.violates(state)?.then_some(*state));
             }
             if !errors.is_empty() {
                 return Ok((levels, errors));
             }
             let mut next = Vec::new();
             for state in &level {
-                let mut states = worker.successors_again(state, table)?;
+                let mut states = domain.successors_again(state, table)?;
                 states.retain(|state| seen.insert(*state));
                 next.append(&mut states);
             }
@@ -75,7 +74,9 @@ impl<'a, const N: usize> Visited<N> for Merging<'_, 'a, N> {
     }
 
     fn key(&self, worker: &mut Worker<'a, N>, after: &Snapshot) -> Option<State<N>> {
-        worker.merged(&self.context.pack(after).ok()?, self.table)
+        worker
+            .domain
+            .merged(&self.context.pack(after).ok()?, self.table)
     }
 
     fn leads_to(
@@ -84,7 +85,7 @@ impl<'a, const N: usize> Visited<N> for Merging<'_, 'a, N> {
         state: &State<N>,
         target: &AHashSet<State<N>>,
     ) -> Result<bool, StopReason> {
-        let successors = worker.successors_again(state, self.table)?;
+        let successors = worker.domain.successors_again(state, self.table)?;
         Ok(successors.iter().any(|next| target.contains(next)))
     }
 }

@@ -8,6 +8,8 @@ use super::{Budget, Ended};
 use crate::ids::ids;
 use crate::memory::step::{At, Config, Stepper};
 use crate::program::Process;
+pub use crate::space::members::Mask;
+use crate::space::members::{Gathered, Members};
 use ahash::{AHashMap, RandomState};
 use std::sync::Arc;
 
@@ -36,16 +38,6 @@ pub struct ProcessSets<'a> {
     scratch: Gathered,
 }
 
-/// A set of configurations: bits by their numbers, without the empty words on both sides.
-#[derive(PartialEq, Eq, Hash)]
-struct Members {
-    first: usize,
-    words: Box<[u64]>,
-}
-
-/// A bit for each member's number modulo the number of bits: a subset has no others.
-pub type Mask = u128;
-
 /// What is known of a set at a glance.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary {
@@ -63,75 +55,6 @@ pub struct Summary {
 
 /// The same in every run.
 const LOOKS: RandomState = RandomState::with_seeds(1, 2, 3, 4);
-
-/// A set while it is put together.
-#[derive(Default)]
-struct Gathered {
-    members: Vec<ConfigId>,
-    bits: Vec<u64>,
-}
-
-impl Gathered {
-    fn add(&mut self, id: ConfigId) {
-        let (word, bit) = (id.index() / 64, 1 << (id.0 % 64));
-        if self.bits.len() <= word {
-            self.bits.resize(word + 1, 0);
-        }
-        if self.bits[word] & bit == 0 {
-            self.bits[word] |= bit;
-            self.members.push(id);
-        }
-    }
-
-    fn clear(&mut self) {
-        self.members.clear();
-        self.bits.fill(0);
-    }
-}
-
-impl Members {
-    fn new(bits: &[u64]) -> Members {
-        let first = bits.iter().position(|word| *word != 0).unwrap_or(0);
-        let end = bits
-            .iter()
-            .rposition(|word| *word != 0)
-            .map_or(first, |at| at + 1);
-        Members {
-            first,
-            words: bits[first..end].into(),
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = ConfigId> + '_ {
-        self.words.iter().enumerate().flat_map(|(at, &word)| {
-            let begin = 64 * (self.first + at) as u32;
-            let mut left = word;
-            std::iter::from_fn(move || {
-                let bit = (left != 0).then(|| left.trailing_zeros())?;
-                left &= left - 1;
-                Some(ConfigId(begin + bit))
-            })
-        })
-    }
-
-    fn mask(&self) -> Mask {
-        let words = self.words.iter().enumerate();
-        words.fold(0, |mask, (at, &word)| {
-            mask | Mask::from(word) << (64 * ((self.first + at) % 2))
-        })
-    }
-
-    fn is_subset(&self, other: &Members) -> bool {
-        let Some(begin) = self.first.checked_sub(other.first) else {
-            return false;
-        };
-        let theirs = other.words.get(begin..begin + self.words.len());
-        theirs.is_some_and(|theirs| {
-            let mut both = self.words.iter().zip(theirs);
-            both.all(|(own, theirs)| own & !theirs == 0)
-        })
-    }
-}
 
 impl<'a> ProcessSets<'a> {
     pub fn new(
@@ -156,7 +79,7 @@ impl<'a> ProcessSets<'a> {
     pub fn start(&mut self, budget: &mut Budget) -> Result<SetId, Ended> {
         let mut gathered = Gathered::default();
         for id in self.moves.start(budget)? {
-            gathered.add(id);
+            gathered.add(id.0);
         }
         Ok(self.set_id(&gathered, budget))
     }
@@ -165,7 +88,7 @@ impl<'a> ProcessSets<'a> {
     pub fn set_of(&mut self, configs: Vec<Config>, budget: &mut Budget) -> SetId {
         let mut gathered = std::mem::take(&mut self.scratch);
         for config in configs {
-            gathered.add(self.moves.intern(config));
+            gathered.add(self.moves.intern(config).0);
         }
         let id = self.set_id(&gathered, budget);
         gathered.clear();
@@ -174,7 +97,7 @@ impl<'a> ProcessSets<'a> {
     }
 
     pub fn members(&self, set: SetId) -> impl Iterator<Item = ConfigId> + '_ {
-        self.sets[set.index()].iter()
+        self.sets[set.index()].iter().map(ConfigId)
     }
 
     pub fn summary(&self, set: SetId) -> &Summary {
@@ -222,27 +145,21 @@ impl<'a> ProcessSets<'a> {
     ) -> Result<SetId, Ended> {
         let mut next = 0;
         while let Some(&member) = gathered.members.get(next) {
+            let member = ConfigId(member);
             budget.spend(1)?;
             // There are at least as many states as configurations of one process.
             budget.check_states(gathered.members.len() as u64)?;
             budget.check_configurations(self.moves.configs().len())?;
             self.moves.each(member, view, budget, |change, id| {
                 if change.is_none() {
-                    gathered.add(id);
+                    gathered.add(id.0);
                 }
             })?;
             next += 1;
         }
         if !self.keeps_all {
-            for at in 0..gathered.members.len() {
-                let member = gathered.members[at];
-                if self.moves.is_left_out(member, budget)? {
-                    gathered.bits[member.index() / 64] &= !(1 << (member.0 % 64));
-                }
-            }
-            let bits = &gathered.bits;
-            let stays = |id: &ConfigId| bits[id.index() / 64] & (1 << (id.0 % 64)) != 0;
-            gathered.members.retain(stays);
+            let moves = &mut self.moves;
+            gathered.try_retain(|id| moves.is_left_out(ConfigId(id), budget).map(|out| !out))?;
         }
         let id = self.set_id(&gathered, budget);
         gathered.clear();
@@ -262,7 +179,7 @@ impl<'a> ProcessSets<'a> {
             return Ok(steps);
         }
         let mut by_change: Vec<(ChangeId, Gathered)> = Vec::new();
-        for member in self.sets[set.index()].iter() {
+        for member in self.sets[set.index()].iter().map(ConfigId) {
             budget.spend(1)?;
             self.moves.each(member, view, budget, |change, id| {
                 let Some(change) = change else {
@@ -273,7 +190,7 @@ impl<'a> ProcessSets<'a> {
                     by_change.push((change, Gathered::default()));
                     by_change.len() - 1
                 });
-                by_change[at].1.add(id);
+                by_change[at].1.add(id.0);
             })?;
         }
         let mut steps = Vec::new();
@@ -293,19 +210,18 @@ impl<'a> ProcessSets<'a> {
     }
 
     fn set_id(&mut self, gathered: &Gathered, budget: &mut Budget) -> SetId {
-        let (id, new) = self.sets.insert_full(Members::new(&gathered.bits));
+        let (id, new) = self.sets.insert_full(gathered.set());
         if new {
             let members = &self.sets[id];
-            budget.bytes += (size_of::<Members>() + 2 * size_of::<Summary>()) as u64
-                + 8 * members.words.len() as u64;
+            budget.bytes += (members.bytes() + 2 * size_of::<Summary>()) as u64;
             let mut classes: Vec<ClassId> = (gathered.members.iter())
-                .map(|&member| self.moves.class_of(member))
+                .map(|&member| self.moves.class_of(ConfigId(member)))
                 .collect();
             classes.sort_unstable();
             classes.dedup();
             let all = || classes.iter().map(|&class| self.moves.class(class));
-            let look = |&member: &ConfigId| {
-                let config = self.moves.config(member);
+            let look = |&member: &u32| {
+                let config = self.moves.config(ConfigId(member));
                 let at = match config.at {
                     At::Loc(at) => Some(at),
                     At::Failed(_) => None,

@@ -57,9 +57,13 @@ impl Subject<'_> {
 }
 
 impl<const N: usize> SuccessorCache<'_, N> {
-    /// Works out all rows that a state needs.
+    /// Works out all rows of some processes that a state needs.
     #[cold]
-    pub(super) fn learn(&mut self, state: &State<N>) -> Result<(), Unfinished> {
+    pub(super) fn learn(
+        &mut self,
+        state: &State<N>,
+        processes: impl Fn(ProcessId) -> bool,
+    ) -> Result<(), Unfinished> {
         let context = self.context;
         let check = |bytes| {
             context.check_memory((context.interner.bytes() + bytes) as u64)?;
@@ -67,7 +71,11 @@ impl<const N: usize> SuccessorCache<'_, N> {
         };
         let watch = Watch::resumed(self.pace, &check);
         let mut learnt = Ok(());
-        for process in context.program().process_ids() {
+        for process in context
+            .program()
+            .process_ids()
+            .filter(|&process| processes(process))
+        {
             let id = ConfigId(context.layout.configs[process.index()].get(state));
             let subject = Subject {
                 process,

@@ -123,6 +123,27 @@ impl<const N: usize> Successors<N> {
         &self.keys[..self.len]
     }
 
+    /// Leaves out all of them.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Puts a successor and its key in place of another.
+    #[inline]
+    pub fn replace(&mut self, at: usize, state: State<N>, key: State<N>) {
+        (self.states[at], self.keys[at]) = (state, key);
+    }
+
+    /// Adds a successor and its key.
+    #[inline]
+    pub fn push(&mut self, state: State<N>, key: State<N>) {
+        if self.len == self.states.len() {
+            self.make_room(1);
+        }
+        (self.states[self.len], self.keys[self.len]) = (state, key);
+        self.len += 1;
+    }
+
     #[cold]
     fn make_room(&mut self, width: usize) {
         self.states.resize(2 * (self.len + width), [0; N]);
@@ -171,10 +192,27 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
         out: &mut Successors<N>,
     ) -> Result<bool, Unfinished> {
         loop {
-            if let Some(no_room) = self.known_successors(state, out) {
+            if let Some(no_room) = self.known_successors(state, out, |_| true) {
                 return Ok(no_room);
             }
-            self.learn(state)?;
+            self.learn(state, |_| true)?;
+        }
+    }
+
+    /// Finds the successors by steps of some processes; whether some store of theirs had to wait
+    /// for room. Nobody looks at the configurations of the others.
+    #[inline]
+    pub fn successors_of(
+        &mut self,
+        processes: impl Fn(ProcessId) -> bool + Copy,
+        state: &State<N>,
+        out: &mut Successors<N>,
+    ) -> Result<bool, Unfinished> {
+        loop {
+            if let Some(no_room) = self.known_successors(state, out, processes) {
+                return Ok(no_room);
+            }
+            self.learn(state, processes)?;
         }
     }
 
@@ -189,10 +227,10 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
         loop {
             out.len = 0;
             let mut apply = |row| self.apply_with_keys(row, state, key, out);
-            if self.known_rows(state, &mut apply).is_some() {
+            if self.known_rows(state, |_| true, &mut apply).is_some() {
                 return Ok(());
             }
-            self.learn(state)?;
+            self.learn(state, |_| true)?;
         }
     }
 
@@ -202,10 +240,10 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
         loop {
             let mut count = 0;
             let mut add = |row: Row| count += row.len as usize;
-            if self.known_rows(state, &mut add).is_some() {
+            if self.known_rows(state, |_| true, &mut add).is_some() {
                 return Ok(count);
             }
-            self.learn(state)?;
+            self.learn(state, |_| true)?;
         }
     }
 
@@ -222,26 +260,39 @@ impl<'a, const N: usize> SuccessorCache<'a, N> {
                     out.push((self.changes[at].apply(state), self.tags[at]));
                 }
             };
-            if self.known_rows(state, &mut add).is_some() {
+            if self.known_rows(state, |_| true, &mut add).is_some() {
                 return Ok(());
             }
-            self.learn(state)?;
+            self.learn(state, |_| true)?;
         }
     }
 
     /// The successors, unless some row has yet to be worked out.
     #[inline]
-    fn known_successors(&self, state: &State<N>, out: &mut Successors<N>) -> Option<bool> {
+    fn known_successors(
+        &self,
+        state: &State<N>,
+        out: &mut Successors<N>,
+        processes: impl Fn(ProcessId) -> bool,
+    ) -> Option<bool> {
         out.len = 0;
-        self.known_rows(state, &mut |row| self.apply(row, state, out))
+        self.known_rows(state, processes, &mut |row| self.apply(row, state, out))
     }
 
-    /// Visits all rows of a state, unless some have yet to be worked out; says whether some
-    /// store has to wait for room.
+    /// Visits all rows of some processes in a state, unless some have yet to be worked out; says
+    /// whether some store has to wait for room.
     #[inline(always)]
-    fn known_rows(&self, state: &State<N>, visit: &mut impl FnMut(Row)) -> Option<bool> {
+    fn known_rows(
+        &self,
+        state: &State<N>,
+        processes: impl Fn(ProcessId) -> bool,
+        visit: &mut impl FnMut(Row),
+    ) -> Option<bool> {
         let mut no_room = false;
         for (process, entries) in self.processes.iter().enumerate() {
+            if !processes(ProcessId(process as u32)) {
+                continue;
+            }
             let id = ConfigId(entries.field.get(state));
             let entry = entries.by_id.get(id.index())?;
             no_room |= entry.no_room;

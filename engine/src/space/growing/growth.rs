@@ -1,14 +1,14 @@
-//! How the table of merged states grows, within the memory that it may take.
+//! How the table grows, within the memory that it may take.
 
-use super::Run;
 use super::table::Table;
+use super::{Domain, Run};
 use crate::limits::StopReason;
 use crate::space::layout::State;
 use crate::space::search::Unfinished;
 use crate::space::slots::Slots;
 use std::sync::atomic::Ordering;
 
-impl<const N: usize> Run<'_, N> {
+impl<const N: usize, D: Domain<N>> Run<'_, N, D> {
     /// Replaces the table by a larger one. A limit that ends this ends the search: the
     /// table then lacks states. One that has a violation to show is moved as long as its
     /// trace may be looked for.
@@ -30,10 +30,13 @@ impl<const N: usize> Run<'_, N> {
         };
         let portions = old.portions();
         let context = self.context;
-        let violated = self.workers.iter().any(|worker| worker.violating.is_some());
+        let violated = self
+            .workers
+            .iter()
+            .any(|worker| worker.domain.has_violation());
         self.workers
             .share(&portions, portions.len() > 1, |worker, _, slots| {
-                old.move_to(table, slots, &mut worker.merger)?;
+                old.move_to(table, slots, &mut worker.domain)?;
                 match violated {
                     true => context.check_tracing()?,
                     false => context.check()?,

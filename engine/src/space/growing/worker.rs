@@ -1,17 +1,14 @@
-//! One thread's part in expanding states and merging what is found.
+//! One thread's part in expanding states and joining what is found.
 
-use super::merger::Merger;
+use super::Domain;
 use super::queue::{Found, Queue};
 use super::table::{Merged, Table, marked, unmarked};
-use crate::limits::{Pace, StopReason};
-use crate::space::context::Context;
-use crate::space::judge::{Judge, Judgement};
+use crate::limits::Pace;
 use crate::space::layout::{Overflow, State};
 use crate::space::search::Unfinished;
 use crate::space::shared::{Pause, Shared};
 use crate::space::slots::hash;
-use crate::space::standstill::{Standstill, StandstillFinder};
-use crate::space::successors::{SuccessorCache, Successors};
+use crate::space::successors::Successors;
 
 /// Successors that wait for their table slots to be fetched.
 const BATCH: usize = 128;
@@ -24,22 +21,13 @@ const RECENT: usize = 1 << 15;
 const LARGE_TABLE: usize = 1 << 14;
 
 /// A thread's tables, and what it has found.
-pub struct Worker<'a, const N: usize> {
-    context: Context<'a>,
+pub struct Worker<const N: usize, D> {
     /// Its number.
     own: usize,
-    pub cache: SuccessorCache<'a, N>,
-    pub judge: Judge<'a, N>,
-    pub merger: Merger<'a, N>,
-    pub standstill: StandstillFinder<'a, N>,
+    pub domain: D,
     /// States that are to be expanded and not in the queue yet. Those that have been before
     /// carry a mark.
     found: Found<N>,
-    /// A state in which something is wrong.
-    pub violating: Option<State<N>>,
-    pub reached_final: bool,
-    /// It has found a state after which nothing comes.
-    pub met_end: bool,
     /// The transitions of the states that it expanded, as they were at the first time.
     pub transitions: u64,
     credit: u64,
@@ -55,19 +43,12 @@ pub struct Worker<'a, const N: usize> {
     pace: Pace,
 }
 
-impl<'a, const N: usize> Worker<'a, N> {
-    pub fn new(context: Context<'a>, own: usize) -> Worker<'a, N> {
+impl<const N: usize, D: Domain<N>> Worker<N, D> {
+    pub fn new(own: usize, domain: D) -> Worker<N, D> {
         Worker {
-            context,
             own,
-            cache: SuccessorCache::new(context),
-            judge: Judge::new(context),
-            merger: Merger::new(context),
-            standstill: StandstillFinder::new(context),
+            domain,
             found: Found::new(),
-            violating: None,
-            reached_final: false,
-            met_end: false,
             transitions: 0,
             credit: 0,
             fetched: Vec::new(),
@@ -94,8 +75,11 @@ impl<'a, const N: usize> Worker<'a, N> {
             if let Err(why) = expanded.and(inserted.map_err(Unfinished::from)) {
                 shared.pause(Pause::End(why));
             }
+            if let Some(why) = self.domain.pause() {
+                shared.pause(why);
+            }
             for state in &chunk[done..] {
-                let stores = self.merger.pending_stores(&unmarked(*state));
+                let stores = self.domain.pending_stores(&unmarked(*state));
                 self.found.push(*state, stores);
             }
         }
@@ -112,18 +96,17 @@ impl<'a, const N: usize> Worker<'a, N> {
     ) -> Result<(), Unfinished> {
         self.fetched.clear();
         for state in chunk {
-            let key = self.merger.key(&unmarked(*state))?;
+            let key = self.domain.key(&unmarked(*state))?;
             let home = table.home(hash(&key));
             table.prefetch(home);
             self.fetched.push((home, key));
         }
         for (at, state) in chunk.iter().enumerate() {
             let (home, key) = self.fetched[at];
-            let slot = table.find(&unmarked(*state), home, &mut self.merger);
+            let slot = table.find(&unmarked(*state), home, &mut self.domain);
             let now = table.take(slot.expect("a state that waits is in the table"));
-            let successors = &mut self.successors;
-            self.cache.successors_with_keys(&now, &key, successors)?;
-            let count = successors.as_slice().len();
+            let transitions = self.domain.successors(&now, &key, &mut self.successors)?;
+            let count = self.successors.as_slice().len();
             if !self.reserve(shared, table)? {
                 return Ok(());
             }
@@ -132,7 +115,7 @@ impl<'a, const N: usize> Worker<'a, N> {
                 self.insert_pending(table)?;
             }
             let is_new = *state == unmarked(*state);
-            self.transitions += if is_new { count as u64 } else { 0 };
+            self.transitions += if is_new { transitions } else { 0 };
             *done += 1;
             if self.pace.is_due(1 + count) && !shared.proceed::<N>() {
                 return Ok(());
@@ -189,13 +172,13 @@ impl<'a, const N: usize> Worker<'a, N> {
 
     /// Merges a state into the table.
     fn merge(&mut self, state: &State<N>, home: usize, table: &Table<N>) -> Result<(), Overflow> {
-        match table.merge(state, home, &mut self.merger)? {
+        match table.merge(state, home, &mut self.domain)? {
             Merged::New => {
                 self.credit -= 1;
                 self.add(*state);
             }
             Merged::Grown(state) => {
-                let stores = self.merger.pending_stores(&state);
+                let stores = self.domain.pending_stores(&state);
                 self.found.push(marked(state), stores);
             }
             Merged::Known => {}
@@ -205,87 +188,9 @@ impl<'a, const N: usize> Worker<'a, N> {
 
     /// Takes note of a new state.
     pub fn add(&mut self, state: State<N>) {
-        let judgement = self.judge.judge(&state);
-        if judgement.is_violation() {
-            self.violating.get_or_insert(state);
-        }
-        self.reached_final |= judgement == Judgement::Final;
-        if self.is_last(judgement) {
-            self.met_end = true;
-        } else {
-            let stores = self.merger.pending_stores(&state);
+        if !self.domain.add(&state) {
+            let stores = self.domain.pending_stores(&state);
             self.found.push(state, stores);
         }
-    }
-
-    /// Nothing comes after such a state.
-    pub fn is_last(&self, judgement: Judgement) -> bool {
-        let ends = self.context.search.goal.ends_at_violations();
-        judgement == Judgement::Failure || ends && judgement == Judgement::Violation
-    }
-
-    /// Nothing comes after this state.
-    pub fn ends_at(&mut self, state: &State<N>) -> bool {
-        let judgement = self.judge.judge(state);
-        self.is_last(judgement)
-    }
-
-    /// The slot of the state that another is merged into; `None` if the search has not found
-    /// it.
-    pub fn slot(&mut self, state: &State<N>, table: &Table<N>) -> Option<usize> {
-        let key = self.merger.key(state).ok()?;
-        table.find(state, table.home(hash(&key)), &mut self.merger)
-    }
-
-    /// The state that another is merged into; `None` if the search has not found it.
-    pub fn merged(&mut self, state: &State<N>, table: &Table<N>) -> Option<State<N>> {
-        table.get(self.slot(state, table)?)
-    }
-
-    /// The merged states that a step leads to, while a trace is looked for, those that were
-    /// not found left out. Only a state that a limit kept from being expanded has successors
-    /// that do not fit the layout.
-    pub fn successors_again(
-        &mut self,
-        state: &State<N>,
-        table: &Table<N>,
-    ) -> Result<Vec<State<N>>, StopReason> {
-        let count = match self.cache.successors(state, &mut self.successors) {
-            Ok(_) => self.successors.as_slice().len(),
-            Err(Unfinished::Stop(reason)) => return Err(reason),
-            Err(Unfinished::Overflow) => 0,
-        };
-        if self.pace.is_due(1 + count) {
-            self.context.check_tracing()?;
-        }
-        let merged = (0..count).filter_map(|at| {
-            let next = self.successors.as_slice()[at];
-            self.merged(&next, table)
-        });
-        Ok(merged.collect())
-    }
-
-    /// Something is wrong with a state, a standstill included if those are looked for.
-    pub fn violates(&mut self, state: &State<N>) -> Result<bool, StopReason> {
-        Ok(match self.judge.judge(state) {
-            Judgement::Violation | Judgement::Failure => true,
-            Judgement::Fine if self.context.search.standstill != Standstill::Ignored => {
-                self.stands_still(state)?
-            }
-            Judgement::Fine | Judgement::Final => false,
-        })
-    }
-
-    fn stands_still(&mut self, state: &State<N>) -> Result<bool, StopReason> {
-        if self.pace.is_due(1) {
-            self.context.check_tracing()?;
-        }
-        let successors = match self.cache.count(state) {
-            Ok(count) => count,
-            Err(Unfinished::Stop(reason)) => return Err(reason),
-            // Successors that do not fit the layout are some.
-            Err(Unfinished::Overflow) => 1,
-        };
-        self.standstill.is_standstill(state, successors)
     }
 }

@@ -1,8 +1,8 @@
-//! The merged states: a shared open-addressing table.
+//! The states that grow: a shared open-addressing table.
 //!
-//! A slot holds a merged state and nothing else. Which slot it is depends on the state's
-//! key, the skeletons of its configurations and memory, and so does whether two states are
-//! one: both are compared whole ([`Merger::same_key`]). A state in the table only grows, and
+//! A slot holds a state and nothing else. Which slot it is depends on the state's
+//! key, and so does whether two states are
+//! one: both are compared whole ([`Domain::same_key`]). A state in the table only grows, and
 //! that without locks: each word holds whole components, whose union is the union of the
 //! states, so the words are replaced one by one, by compare-and-swap. Whoever reads a state
 //! meanwhile finds one that lies between the old and the new, and so below the fixed point.
@@ -12,13 +12,13 @@
 //! mark was found clear, and whoever found it so queues the state. States after which nothing
 //! comes keep the mark for ever and never enter a queue.
 
-use super::merger::Merger;
+use super::Domain;
 use crate::space::layout::{MARK, Overflow, State};
 use crate::space::slots::{EMPTY, Slots, hash};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-/// Merged states, each in the slot of its key; a fixed number of slots.
+/// States, each in the slot of its key; a fixed number of slots.
 pub struct Table<const N: usize> {
     slots: Slots<N>,
 }
@@ -89,7 +89,7 @@ impl<const N: usize> Table<N> {
         &self,
         state: &State<N>,
         home: usize,
-        merger: &mut Merger<N>,
+        domain: &mut impl Domain<N>,
     ) -> Result<Merged<N>, Overflow> {
         let mut slot = home;
         loop {
@@ -100,9 +100,9 @@ impl<const N: usize> Table<N> {
             if old == *state {
                 return Ok(Merged::Known);
             }
-            match merger.join(&old, state)? {
+            match domain.join(&old, state)? {
                 Some(joined) if joined == old => return Ok(Merged::Known),
-                Some(_) => return self.grow(slot, state, merger),
+                Some(_) => return self.grow(slot, state, domain),
                 None => {}
             }
             slot = self.slots.after(slot);
@@ -115,14 +115,14 @@ impl<const N: usize> Table<N> {
         &self,
         slot: usize,
         state: &State<N>,
-        merger: &mut Merger<N>,
+        domain: &mut impl Domain<N>,
     ) -> Result<Merged<N>, Overflow> {
         let words = self.slots.slot(slot);
         let mut grown = false;
-        let joined = 'again: loop {
+        let (before, joined) = 'again: loop {
             let now = self.read(slot, words[0].load(Ordering::Acquire));
             let old = unmarked(now);
-            let joined = merger.join(&old, state)?;
+            let joined = domain.join(&old, state)?;
             let joined = joined.expect("the key of a slot stays the same");
             for (at, word) in words.iter().enumerate() {
                 if joined[at] != old[at] {
@@ -139,8 +139,11 @@ impl<const N: usize> Table<N> {
                     grown = true;
                 }
             }
-            break joined;
+            break (old, joined);
         };
+        if grown {
+            domain.grown(&before, &joined);
+        }
         if grown && words[0].fetch_or(MARK, Ordering::AcqRel) & MARK == 0 {
             return Ok(Merged::Grown(joined));
         }
@@ -158,10 +161,15 @@ impl<const N: usize> Table<N> {
         state
     }
 
-    /// The slot of the merged state with the key of this one, if there is one. A state that
+    /// The slot of the state with the key of this one, if there is one. A state that
     /// is being inserted may be missed.
     #[inline]
-    pub fn find(&self, state: &State<N>, home: usize, merger: &mut Merger<N>) -> Option<usize> {
+    pub fn find(
+        &self,
+        state: &State<N>,
+        home: usize,
+        domain: &mut impl Domain<N>,
+    ) -> Option<usize> {
         let mut slot = home;
         loop {
             let first = self.slots.slot(slot)[0].load(Ordering::Acquire);
@@ -169,14 +177,14 @@ impl<const N: usize> Table<N> {
             if first == EMPTY {
                 return None;
             }
-            if found == *state || merger.same_key(&found, state) {
+            if found == *state || domain.same_key(&found, state) {
                 return Some(slot);
             }
             slot = self.slots.after(slot);
         }
     }
 
-    /// The merged state in a slot, which from now on waits no more.
+    /// The state in a slot, which from now on waits no more.
     #[inline]
     pub fn take(&self, slot: usize) -> State<N> {
         let first = self.slots.slot(slot)[0].fetch_and(!MARK, Ordering::AcqRel);
@@ -190,10 +198,10 @@ impl<const N: usize> Table<N> {
         &self,
         larger: &Table<N>,
         slots: &Range<usize>,
-        merger: &mut Merger<N>,
+        domain: &mut impl Domain<N>,
     ) -> Result<(), Overflow> {
         for (_, state) in self.slots.states(slots.clone()) {
-            let key = merger.key(&unmarked(state))?;
+            let key = domain.key(&unmarked(state))?;
             let mut slot = larger.home(hash(&key));
             while larger.slots.claim(slot, &state).is_err() {
                 slot = larger.slots.after(slot);

@@ -14,9 +14,6 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 
-/// States that a thread takes at a time.
-const CHUNK: usize = 64;
-
 /// States that an empty bucket keeps memory for.
 const KEPT: usize = 1 << 14;
 
@@ -34,6 +31,8 @@ struct Waiting<const N: usize> {
     /// were found.
     buckets: Vec<Vec<VecDeque<State<N>>>>,
     threads: usize,
+    /// States that a thread takes at a time.
+    chunk: usize,
     /// The buckets from here on are empty.
     end: usize,
     /// Threads that expand states now.
@@ -48,11 +47,12 @@ pub struct Found<const N: usize> {
 }
 
 impl<const N: usize> Queue<N> {
-    pub fn new(threads: usize) -> Queue<N> {
+    pub fn new(threads: usize, chunk: usize) -> Queue<N> {
         Queue {
             waiting: Mutex::new(Waiting {
                 buckets: Vec::new(),
                 threads,
+                chunk,
                 end: 0,
                 busy: 0,
                 idle: 0,
@@ -140,7 +140,7 @@ impl<const N: usize> Waiting<N> {
     /// Takes a chunk of states from the last buckets, what others have found only where a thread
     /// has nothing of its own. Large ones that are empty give back their memory.
     fn take(&mut self, own: usize, chunk: &mut Vec<State<N>>) {
-        while chunk.len() < CHUNK && self.end > 0 {
+        while chunk.len() < self.chunk && self.end > 0 {
             let bucket = &mut self.buckets[self.end - 1];
             let longest = (0..bucket.len()).max_by_key(|&at| bucket[at].len());
             let from = match bucket[own].is_empty() {
@@ -148,7 +148,7 @@ impl<const N: usize> Waiting<N> {
                 false => own,
             };
             let from = &mut bucket[from];
-            let taken = from.len().min(CHUNK - chunk.len());
+            let taken = from.len().min(self.chunk - chunk.len());
             chunk.extend(from.drain(..taken));
             if from.is_empty() {
                 from.shrink_to(KEPT);
@@ -179,11 +179,13 @@ impl<const N: usize> Found<N> {
 mod tests {
     use super::*;
 
+    const CHUNK: usize = 64;
+
     /// The states with the most pending stores come first, and of these what the thread has
     /// found itself; what others have found comes before states with fewer stores.
     #[test]
     fn what_a_thread_has_found_comes_first() {
-        let queue: Queue<1> = Queue::new(2);
+        let queue: Queue<1> = Queue::new(2, CHUNK);
         let mut found = Found::new();
         let mut chunk = Vec::new();
         let full = CHUNK as u64;
