@@ -1,5 +1,5 @@
 //! How fast the explorer is: states per second with one and two threads, and memory, on
-//! programs of growing size. `make bench` runs it; `--quick` leaves out the long ones,
+//! programs of growing size, state by state and by rows. `make bench` runs it; `--quick` leaves out the long ones,
 //! `--json FILE` writes the figures down.
 //!
 //! Runs with one and two threads take turns, and the fastest of each counts, because machines
@@ -18,6 +18,7 @@ use std::time::Instant;
 struct Case {
     file: &'static str,
     abstraction: Abstraction,
+    search: SearchKind,
     /// The search ends after so many states.
     max_states: Option<u64>,
     quick: bool,
@@ -32,15 +33,24 @@ const fn case(
     Case {
         file,
         abstraction,
+        search: SearchKind::Plain,
         max_states,
         quick,
+    }
+}
+
+/// The same space by rows.
+const fn by_rows(file: &'static str, abstraction: Abstraction, quick: bool) -> Case {
+    Case {
+        search: SearchKind::Rows,
+        ..case(file, abstraction, None, quick)
     }
 }
 
 const ONE: Abstraction = Abstraction::Exact { bound: 1 };
 const TWO: Abstraction = Abstraction::Exact { bound: 2 };
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 20] = [
     case("algorithms/mutex/peterson.fen", TWO, None, true),
     case("algorithms/mutex/dekker.fen", TWO, None, true),
     case("algorithms/mutex/bakery.fen", TWO, None, true),
@@ -92,6 +102,25 @@ const CASES: [Case; 13] = [
         "algorithms/paper/fast0.fen",
         Abstraction::Pd { k: 1 },
         None,
+        false,
+    ),
+    by_rows("benches/peers/filter3.fen", ONE, true),
+    by_rows("algorithms/paper/dek0.fen", Abstraction::Fd { k: 2 }, true),
+    by_rows("algorithms/paper/lam0.fen", Abstraction::Fd { k: 0 }, true),
+    by_rows(
+        "algorithms/mutex/burns-3.fen",
+        Abstraction::Fd { k: 2 },
+        true,
+    ),
+    by_rows(
+        "algorithms/mutex/filter-3.fen",
+        Abstraction::Fd { k: 1 },
+        false,
+    ),
+    by_rows("algorithms/mutex/bakery-3.fen", ONE, false),
+    by_rows(
+        "algorithms/mutex/lamport-fast-3.fen",
+        Abstraction::Fd { k: 1 },
         false,
     ),
 ];
@@ -155,6 +184,7 @@ fn main() {
             "program": case.file,
             "model": Model::Pso.to_string(),
             "abstraction": case.abstraction.to_string(),
+            "search": case.search.to_string(),
             "max_states": case.max_states,
             "runs": [to_json(1, &one), to_json(2, &two)],
         }));
@@ -177,7 +207,7 @@ fn program(file: &str) -> Program {
 fn measure(program: &Program, case: &Case, threads: usize) -> Run {
     let options = VerifyOptions {
         full: true,
-        search: SearchKind::Plain,
+        search: case.search,
         threads,
         limits: Limits {
             max_states: case.max_states,
@@ -203,10 +233,10 @@ fn measure(program: &Program, case: &Case, threads: usize) -> Run {
 
 fn print_row(case: &Case, one: &Run, two: &Run) {
     let file = case.file.rsplit('/').next().unwrap_or(case.file);
-    let whole = if case.max_states.is_some() {
-        ", a part"
-    } else {
-        ""
+    let whole = match case.search {
+        SearchKind::Rows => ", by rows",
+        _ if case.max_states.is_some() => ", a part",
+        _ => "",
     };
     let rate = |run: &Run| run.states as f64 / run.seconds;
     let peak = one.peak_bytes.map_or("?".to_string(), |bytes| {

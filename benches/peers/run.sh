@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The explorer beside Spin on one program: the same states, one processor, the same run.
+# The explorer beside Spin on one program, state by state and by rows: the same states, one
+# processor, the same run.
 #
 #   benches/peers/run.sh [REPETITIONS]
 #
@@ -39,15 +40,19 @@ cpu() {
 }
 least() { awk -v a="$1" -v b="$2" 'BEGIN { print a != "" && a < b ? a : b }'; }
 
-spin_cpu= own_cpu=
+spin_cpu=
+declare -A own_cpu
 for ((run = 1; run <= repetitions; run++)); do
     seconds=$(cpu "$work/spin" "$work/pan" -m100000 -w24)
     spin_cpu=$(least "$spin_cpu" "$seconds")
     printf 'run %d: Spin %s s' "$run" "$seconds" >&2
-    seconds=$(cpu "$work/own" "$fencesmith" verify "$peers/filter3.fen" --model pso \
-        --abs exact --bound 1 --no-fuse --full --threads 1 --format json)
-    own_cpu=$(least "$own_cpu" "$seconds")
-    printf ', fencesmith %s s\n' "$seconds" >&2
+    for search in plain rows; do
+        seconds=$(cpu "$work/$search" "$fencesmith" verify "$peers/filter3.fen" --model pso \
+            --abs exact --bound 1 --no-fuse --full --search $search --threads 1 --format json)
+        own_cpu[$search]=$(least "${own_cpu[$search]:-}" "$seconds")
+        printf ', %s %s s' $search "$seconds" >&2
+    done
+    echo >&2
 done
 
 spin_states=$(awk '/states, stored/ { print $1 }' "$work/spin")
@@ -60,23 +65,24 @@ if grep -Eq 'max search depth too small|out of memory|errors: [1-9]' "$work/spin
     cat "$work/spin" >&2
     exit 1
 fi
-field() { sed -n "s/.*\"$1\": *\([0-9.]*\),*\$/\1/p" "$work/own"; }
-own_states=$(field states)
-own_transitions=$(field transitions)
-own_bytes=$(field bytes_per_state)
+field() { sed -n "s/.*\"$2\": *\([0-9.]*\),*\$/\1/p" "$work/$1"; }
 
 awk -v ss="$spin_states" -v st="$spin_transitions" -v sc="$spin_cpu" -v sb="$spin_bytes" \
-    -v os="$own_states" -v ot="$own_transitions" -v oc="$own_cpu" -v ob="$own_bytes" '
+    -v ps="$(field plain states)" -v pt="$(field plain transitions)" -v pc="${own_cpu[plain]}" \
+    -v pb="$(field plain bytes_per_state)" -v rs="$(field rows states)" \
+    -v rt="$(field rows transitions)" -v rc="${own_cpu[rows]}" -v rb="$(field rows bytes_per_state)" '
 function row(name, states, transitions, cpu, bytes) {
-    printf "%-12s %12d %14d %9.2f %16d %14.0f\n", name, states, transitions, cpu, states / cpu, bytes
+    printf "%-25s %10d %12d %8.2f %16d %12.1f\n", name, states, transitions, cpu, states / cpu, bytes
 }
 BEGIN {
-    printf "%-12s %12s %14s %9s %16s %14s\n", "", "states", "transitions", "CPU s", "states per CPU s", "bytes/state"
+    printf "%-25s %10s %12s %8s %16s %12s\n", "", "states", "transitions", "CPU s", "states per CPU s", "bytes/state"
     row("Spin", ss, st, sc, sb / ss)
-    row("fencesmith", os, ot, oc, ob)
-    printf "ratio of states per CPU second: %.2f\n", (os / oc) / (ss / sc)
-    if (ss != os || st != ot) {
-        print "THE COUNTS DIFFER: the two searches are not comparable."
+    row("fencesmith, plain search", ps, pt, pc, pb)
+    row("fencesmith, by rows", rs, rt, rc, rb)
+    spin = ss / sc
+    printf "ratio of states per CPU second: plain %.2f, by rows %.1f\n", ps / pc / spin, rs / rc / spin
+    if (ss != ps || st != pt || ss != rs || st != rt) {
+        print "THE COUNTS DIFFER: the searches are not comparable."
         exit 1
     }
     print "the counts are equal"

@@ -13,8 +13,9 @@
 //! the states: on one machine or on many. [`spill`] is the same with states on disk, for spaces
 //! that memory does not hold.
 //!
-//! A third engine, `sets`, visits the same states many at a time ([`SetExplorer`]): products of
-//! sets of configurations, between which only memory changes.
+//! Two more engines visit the same states many at a time: `rows`, all that differ in one process
+//! alone ([`explore_by_rows`], which counts them as [`explore`](explore()) does); and `sets`, products
+//! of sets of configurations, between which only memory changes ([`SetExplorer`]).
 
 pub mod avoid;
 mod breadth;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Room for new states that a thread reserves at a time, at most: less where little is left, so
 /// that none keeps much of it from the others.
-const CREDIT: u64 = 512;
+pub const CREDIT: u64 = 512;
 
 /// Why the threads have to meet before all states are expanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,19 +28,38 @@ pub fn explore<const N: usize>(context: Context) -> Result<Exploration, Overflow
     Run::<N>::new(context).go()
 }
 
-/// The same, and for each process how many states there are to each group of those that differ
-/// in its configuration alone, among those that were found first.
-pub fn explore_with_density<const N: usize>(
-    context: Context,
-) -> Result<(Exploration, Vec<f64>), Overflow> {
+/// A search for the first states.
+pub struct Sample {
+    pub found: Exploration,
+    /// A violation that was found is the one that a longer search would show: the level that has
+    /// it is complete.
+    pub shows_violation: bool,
+    /// By process: how many states there are to each group of those that differ in its
+    /// configuration alone; 0 for one that has very many configurations.
+    pub density: Vec<f64>,
+}
+
+/// The same, and what it says about the states to come.
+pub fn sample<const N: usize>(context: Context) -> Result<Sample, Overflow> {
     let mut run = Run::<N>::new(context);
     let end = End::of(run.search())?;
+    let shows_violation = match &run.errors {
+        Some((level, _)) => level + 1 < run.levels.len(),
+        None => false,
+    };
     let density = run.density();
-    Ok((run.report(end), density))
+    Ok(Sample {
+        found: run.report(end),
+        shows_violation,
+        density,
+    })
 }
 
 /// States among which groups are looked for.
 const SAMPLE: usize = 1 << 16;
+
+/// Configurations of one process that are too many for sets of them.
+const MANY_CONFIGURATIONS: usize = 1 << 13;
 
 /// A search under way.
 struct Run<'a, const N: usize> {
@@ -158,19 +177,24 @@ impl<'a, const N: usize> Run<'a, N> {
     }
 
     fn density(&self) -> Vec<f64> {
-        let fields = self.context.layout.configs.iter();
-        let density = fields.map(|field| {
-            let mut own = [0; N];
-            field.fill(&mut own);
-            let states = self.levels.iter().flat_map(Level::states).take(SAMPLE);
-            let (mut groups, mut count) = (AHashSet::new(), 0);
-            for state in states {
-                let others: State<N> = std::array::from_fn(|at| state[at] & !own[at]);
-                groups.insert(others);
-                count += 1;
-            }
-            f64::from(count) / groups.len().max(1) as f64
-        });
+        let processes = self.context.program().process_ids();
+        let density = processes
+            .zip(&self.context.layout.configs)
+            .map(|(process, field)| {
+                if self.context.interner.configs_of(process) > MANY_CONFIGURATIONS {
+                    return 0.0;
+                }
+                let mut own = [0; N];
+                field.fill(&mut own);
+                let states = self.levels.iter().flat_map(Level::states).take(SAMPLE);
+                let (mut groups, mut count) = (AHashSet::new(), 0);
+                for state in states {
+                    let others: State<N> = std::array::from_fn(|at| state[at] & !own[at]);
+                    groups.insert(others);
+                    count += 1;
+                }
+                f64::from(count) / groups.len().max(1) as f64
+            });
         density.collect()
     }
 

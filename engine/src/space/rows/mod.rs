@@ -30,7 +30,7 @@ mod domain;
 mod memo;
 mod sets;
 
-use super::breadth;
+use super::breadth::{self, Sample};
 use super::context::Context;
 use super::growing::{self, table::Table};
 use super::layout::{InWords, Overflow};
@@ -38,6 +38,7 @@ use super::search::{
     Coverage, End, Exploration, Goal, Search, Statistics, Unfinished, explore as explore_plainly,
     with_layout,
 };
+use super::shared::CREDIT;
 use super::standstill::Standstill;
 use crate::limits::{Limits, StopReason};
 use crate::program::ProcessId;
@@ -47,10 +48,7 @@ use sets::Sets;
 use std::sync::atomic::Ordering;
 
 /// States for which the plain search takes hardly any time.
-const FEW: u64 = 100_000;
-
-/// States by which threads together may overrun a limit, or stop before it.
-const SLACK: u64 = 1 << 16;
+const FEW: u64 = 1 << 16;
 
 /// States to a row, of those that are found first, from which on rows are worth while.
 const DENSE: f64 = 2.0;
@@ -62,35 +60,40 @@ pub fn explore(search: &Search, wanted: bool) -> (Exploration, bool) {
         return (explore_plainly(search), false);
     }
     let most = search.limits.max_states.unwrap_or(u64::MAX);
+    // So many that the search ends if there are few, whatever room threads keep for themselves.
+    let enough = FEW + CREDIT * search.threads.max(1) as u64;
     let limits = Limits {
-        max_states: Some(most.min(FEW + SLACK)),
+        max_states: Some(most.min(enough)),
         ..search.limits.clone()
     };
     let first = Search {
         limits: &limits,
         ..*search
     };
-    let sampled = with_layout(
+    let sample = with_layout(
         &first,
         |interner| interner.layout(false),
-        |context| context.layout.in_its_words(Sample { context }),
+        |context| context.layout.in_its_words(FirstStates { context }),
     );
-    let Some((found, density)) = sampled else {
+    let Some(sample) = sample else {
         return (explore_plainly(search), false);
     };
-    // What ends within the slack counts as not ended, so that threads make no difference.
+    let found = sample.found;
+    // What ends with more states counts as not ended, so that threads make no difference.
     let ended = match found.end {
-        End::Limit(reason) => reason != StopReason::MaxStates || most <= FEW + SLACK,
+        End::Limit(reason) => reason != StopReason::MaxStates || most <= enough,
         End::Exhausted | End::FirstViolation => found.statistics.states <= FEW,
     };
     if ended && !wanted {
         return (found, false);
     }
-    let densest = density.iter().enumerate();
+    let densest = sample.density.iter().enumerate();
     let densest = densest.max_by(|one, other| one.1.total_cmp(other.1));
     match densest {
         Some((along, density)) if wanted || *density >= DENSE => {
-            (by_rows(search, ProcessId(along as u32)), true)
+            let along = ProcessId(along as u32);
+            let shown = sample.shows_violation;
+            (by_rows(search, along, found, shown), true)
         }
         _ => (explore_plainly(search), false),
     }
@@ -106,20 +109,21 @@ fn fits(search: &Search) -> bool {
 }
 
 /// A search for the first states.
-struct Sample<'a> {
+struct FirstStates<'a> {
     context: Context<'a>,
 }
 
-impl InWords for Sample<'_> {
-    type Done = Result<(Exploration, Vec<f64>), Overflow>;
+impl InWords for FirstStates<'_> {
+    type Done = Result<Sample, Overflow>;
 
     fn run<const N: usize>(self) -> Self::Done {
-        breadth::explore_with_density::<N>(self.context)
+        breadth::sample::<N>(self.context)
     }
 }
 
-/// Searches along one process.
-fn by_rows(search: &Search, along: ProcessId) -> Exploration {
+/// Searches along one process. Some states are known, and a violation among them may be the one
+/// that is `shown` in the end.
+fn by_rows(search: &Search, along: ProcessId, known: Exploration, shown: bool) -> Exploration {
     let task = Task {
         along,
         sets: Sets::default(),
@@ -152,11 +156,19 @@ fn by_rows(search: &Search, along: ProcessId) -> Exploration {
     let Some((mut found, seen)) = found else {
         return Exploration::none(StopReason::TooWide, search.stepper.program);
     };
-    let Some(seen) = seen else {
+    if matches!(found.end, End::Limit(_)) && found.statistics.states < known.statistics.states {
+        let end = found.end;
+        return Exploration { end, ..known };
+    }
+    let Some(seen) = seen.or(known.violation.as_ref().map(|(seen, _)| seen.clone())) else {
         return found;
     };
     if !search.goal.goes_on() {
         return explore_plainly(search);
+    }
+    if known.violation.is_some() && (shown || matches!(found.end, End::Limit(_))) {
+        found.violation = known.violation;
+        return found;
     }
     let traced = explore_plainly(&Search {
         goal: Goal::FirstViolation,
