@@ -3,6 +3,7 @@
 use fencesmith::limits::{Limits, Monitor, Watch};
 use fencesmith::memory::{Abstraction, Atomics, Model, Semantics};
 use fencesmith::program::Program;
+use fencesmith::source::Source;
 use fencesmith::space::{
     End, Exploration, Goal, Progress, Search, SetBudget, SetExplorer, Snapshot, Standstill, explore,
 };
@@ -180,6 +181,59 @@ fn who_is_who_makes_no_difference() {
         (100..350).contains(&renaming),
         "{renaming} programs with exchanges"
     );
+}
+
+/// What is stored to places that nobody reads is forgotten, unless a property names them.
+#[test]
+fn values_that_nobody_reads_are_forgotten() {
+    let text = "shared int[0..=9] log;
+        shared bool done;
+        process writer {
+            int[0..=9] n = 0;
+            while (n < 9) {
+                n = n + 1;
+                store log = n;
+            }
+            store done = true;
+        }
+        process reader {
+            bool d;
+            do {
+                load d = done;
+            } while (!d);
+        end:
+            skip;
+        }\n";
+    for model in [Model::Tso, Model::Pso] {
+        let searched = |property: &str, sets: bool| {
+            let source = Source::new("log", format!("{text}{property}"));
+            let program = programs::program(&source).fenced(&Default::default());
+            let semantics = Semantics::new(model, Abstraction::Fd { k: 1 });
+            let goal = Goal::FirstViolation;
+            search(&program, semantics, goal, Standstill::Ignored, sets)
+        };
+        let (forgotten, named) = (searched("", true), searched("forbid log > 9;", true));
+        assert!(forgotten.violation.is_none() && named.violation.is_none());
+        let states = |found: &Exploration| found.statistics.states;
+        assert!(states(&forgotten) < states(&named));
+        for property in ["forbid log == 9;", "forbid reader at end && log < 9;"] {
+            let found = searched(property, true);
+            assert!(found.violation.is_some() && searched(property, false).violation.is_some());
+        }
+    }
+}
+
+/// A queue lock whose links are read by their owners only: without their old values there are
+/// few products.
+#[test]
+fn old_links_of_a_queue_are_forgotten() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/growth");
+    let text = std::fs::read_to_string(folder.join("mcs.fen")).expect("it is there");
+    let program = programs::program(&Source::new("mcs", text)).fenced(&Default::default());
+    let semantics = Semantics::new(Model::Pso, Abstraction::Fd { k: 1 });
+    let goal = Goal::FirstViolation;
+    let found = search(&program, semantics, goal, Standstill::Ignored, true);
+    assert_eq!((found.end, found.statistics.states), (End::Exhausted, 1230));
 }
 
 /// On the suite: the same verdicts, and violations that exist on the exact model.

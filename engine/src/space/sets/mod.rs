@@ -17,6 +17,8 @@
 //!   largest first ([`antichain`]);
 //! - members that another member stands for are left out of closed sets ([`hidden`]), unless
 //!   all states are wanted;
+//! - places that nobody will read have their initial values ([`dead`]), unless all states are
+//!   wanted;
 //! - states that differ in who is who are one ([`symmetry`]).
 //!
 //! A violation is a combination of members that violates a property ([`check`]). The trace to
@@ -25,6 +27,7 @@
 
 mod antichain;
 mod check;
+mod dead;
 mod hidden;
 mod moves;
 mod path;

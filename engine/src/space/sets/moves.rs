@@ -5,6 +5,7 @@
 //! accesses; a step is kept for the value that it read, so that it is found again under
 //! every view that agrees there.
 
+use super::dead;
 use super::hidden::Hidden;
 use super::{Budget, Ended};
 use crate::ids::ids;
@@ -33,6 +34,14 @@ pub type Interned<T> = IndexSet<T, RandomState>;
 /// The places that a step changes, with their new values, in order.
 pub type Change = Vec<(PlaceId, Value)>;
 
+/// A bit for each place's number modulo the number of bits.
+pub type PlaceMask = u128;
+
+/// The bit of a place.
+fn place_bit(place: PlaceId) -> PlaceMask {
+    1 << (place.0 % PlaceMask::BITS)
+}
+
 /// The configurations of one process, and their steps.
 pub struct Moves<'a> {
     stepper: Arc<Stepper<'a>>,
@@ -44,6 +53,10 @@ pub struct Moves<'a> {
     classes: Interned<Class>,
     views: Interned<Box<[Value]>>,
     changes: Interned<Change>,
+    /// By change: the places that it writes.
+    changed: Vec<PlaceMask>,
+    /// By location: the places that it needs with empty buffers.
+    needs: Vec<PlaceMask>,
     /// Some configuration has a store that must wait for room.
     pub no_room: bool,
 }
@@ -51,6 +64,8 @@ pub struct Moves<'a> {
 /// What is known of one configuration.
 pub struct Facts {
     class: ClassId,
+    /// The places that it needs.
+    pub needs: PlaceMask,
     /// None until somebody asks.
     outline: Option<Box<Outline>>,
     pub hidden: Hidden,
@@ -141,6 +156,8 @@ impl<'a> Moves<'a> {
             classes: Interned::default(),
             views: Interned::default(),
             changes: Interned::default(),
+            changed: Vec::new(),
+            needs: dead::needs(process),
             no_room: false,
         }
     }
@@ -172,8 +189,31 @@ impl<'a> Moves<'a> {
         &self.changes[id.index()]
     }
 
+    /// The places that a change writes.
+    pub fn changed(&self, id: ChangeId) -> PlaceMask {
+        self.changed[id.index()]
+    }
+
     pub fn change_id(&mut self, change: Change) -> ChangeId {
-        ChangeId(self.changes.insert_full(change).0 as u32)
+        change_id(&mut self.changes, &mut self.changed, change)
+    }
+
+    /// The places whose values decide what the steps of a configuration are and whether they
+    /// change memory: those it reads, and those its steps write. A step that reads one place
+    /// writes no other. None before its steps have been found.
+    pub fn concerns(&self, config: ConfigId) -> Option<PlaceMask> {
+        let outline = self.facts[config.index()].outline.as_ref()?;
+        if !outline.atomics.is_empty() {
+            return Some(PlaceMask::MAX);
+        }
+        let bit = |at: usize| place_bit(self.places[at]);
+        let reads = outline.reads.iter().map(|read| bit(read.at));
+        let writes = outline.fixed.iter().map(|outcome| match &outcome.writes {
+            Writes::Nothing => 0,
+            Writes::One(at, ..) => bit(*at),
+            Writes::Several(_) => PlaceMask::MAX,
+        });
+        Some(reads.chain(writes).fold(0, |all, bits| all | bits))
     }
 
     /// What the process sees of memory.
@@ -221,7 +261,7 @@ impl<'a> Moves<'a> {
                     let seen: Change = seen.map(|(at, value)| (self.places[*at], *value)).collect();
                     match seen.is_empty() {
                         true => None,
-                        false => Some(ChangeId(self.changes.insert_full(seen).0 as u32)),
+                        false => Some(change_id(&mut self.changes, &mut self.changed, seen)),
                     }
                 }
             };
@@ -270,6 +310,11 @@ impl<'a> Moves<'a> {
             let outline = self.facts[config.index()].outline.as_mut();
             let read = &mut outline.expect("it has just been made").reads[index];
             let value = self.views[view.index()][read.at];
+            debug_assert!(outcomes.iter().all(|outcome| match outcome.writes {
+                Writes::Nothing => true,
+                Writes::One(at, ..) => at == read.at,
+                Writes::Several(_) => false,
+            }));
             read.outcomes.push((value, outcomes));
         }
         let outline = self.facts[config.index()].outline.as_ref();
@@ -368,9 +413,12 @@ impl<'a> Moves<'a> {
     pub fn intern(&mut self, config: Config) -> ConfigId {
         let (id, new) = self.configs.insert_full(config);
         if new {
-            let class = Class::of(self.process, &self.configs[id]);
+            let config = &self.configs[id];
+            let needs = dead::needs_of(&self.needs, config);
+            let class = Class::of(self.process, config);
             self.facts.push(Facts {
                 class: ClassId(self.classes.insert_full(class).0 as u32),
+                needs,
                 outline: None,
                 hidden: Hidden::Unknown,
                 settled: None,
@@ -378,6 +426,20 @@ impl<'a> Moves<'a> {
         }
         ConfigId(id as u32)
     }
+}
+
+/// The id of a change, with a note of the places that it writes.
+fn change_id(
+    changes: &mut Interned<Change>,
+    changed: &mut Vec<PlaceMask>,
+    change: Change,
+) -> ChangeId {
+    let (id, new) = changes.insert_full(change);
+    if new {
+        let places = changes[id].iter().map(|(place, _)| place_bit(*place));
+        changed.push(places.fold(0, |all, bit| all | bit));
+    }
+    ChangeId(id as u32)
 }
 
 fn position(places: &[PlaceId], place: PlaceId) -> usize {

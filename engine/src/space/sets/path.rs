@@ -1,9 +1,10 @@
 //! The execution that leads to a violation in a product of sets.
 //!
-//! The writes and who made them are known. Between two of them a process takes steps that
-//! nobody sees, or waits; so each process is taken through the history by itself, on a way
-//! with the fewest steps, and then the ways are put together: before each write, what the
-//! processes do under the memory of that moment, one process after the other.
+//! The writes and who made them are known, and where dead places got their initial values.
+//! Between two of these changes a process takes steps that nobody sees, or waits; so each
+//! process is taken through the history by itself, on a way with the fewest steps, and then the
+//! ways are put together: before each write, what the processes do under the memory of that
+//! moment, one process after the other.
 
 use super::Ended;
 use super::moves::{ChangeId, ConfigId};
@@ -11,26 +12,26 @@ use super::states::{Found, MemoryId, Parent, SetSearch, StateId};
 use super::symmetry::ExchangeId;
 use crate::limits::{StopReason, Watch};
 use crate::memory::step::{At, Config};
-use crate::program::ProcessId;
+use crate::program::{PlaceId, ProcessId, Value};
 use crate::property::Violation;
 use crate::space::trace::{Snapshot, Trace, TraceStep};
 use ahash::AHashSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The writes that lead to a state.
+/// The changes of memory that lead to a state.
 struct History {
-    writes: Vec<Write>,
-    /// The memory that they leave.
+    changes: Vec<Changed>,
+    /// The memory that they leave, without the values of dead places.
     last: MemoryId,
     /// The exchanges that lead from where they end to the state.
     exchanges: Vec<ExchangeId>,
 }
 
-/// A write of the history: who made it, the change, and the memory before it.
-struct Write {
-    writer: ProcessId,
-    change: ChangeId,
+/// A change of the history, and the memory before it.
+struct Changed {
+    /// Who wrote, and what; none where dead places get their initial values.
+    write: Option<(ProcessId, ChangeId)>,
     memory: MemoryId,
 }
 
@@ -42,11 +43,11 @@ struct Way {
 
 /// A step of a process.
 struct Move {
-    /// The writes that have been made before.
+    /// The changes that have been made before.
     time: usize,
     /// The configuration that it leads to.
     to: ConfigId,
-    /// It is the next write itself.
+    /// It makes the next change.
     writes: bool,
 }
 
@@ -116,14 +117,17 @@ impl SetSearch<'_> {
         let check = |bytes| self.budget.check(bytes as u64);
         let watch = Watch::new(&check);
         let mut steps: Vec<TraceStep> = Vec::new();
-        let mut take = |process: ProcessId, to: ConfigId, memory: MemoryId| -> Result<(), Ended> {
-            let (config, memory) = (moves(process).config(to), self.memory(memory));
+        // Dead places have other values there than here, so what a step writes is compared.
+        let mut take = |process: ProcessId, next: &Move| -> Result<(), Ended> {
+            let config = moves(process).config(next.to);
+            let before = self.memory(history.memory(next.time));
+            let write = history.write(next.time).filter(|_| next.writes);
+            let change = write.map_or(&[][..], |(_, change)| moves(process).change(change));
             let mut possible = now.steps(stepper, &watch)?.into_iter();
             let step = possible.find(|step| {
-                let after = &step.after;
                 step.process == process
-                    && same(&after.configs[process.index()], config)
-                    && after.memory == memory
+                    && same(&step.step.next, config)
+                    && is_change(before, &step.step.writes, change)
             });
             let step = step.expect("the way of a process is made of its steps");
             now = step.after.clone();
@@ -131,23 +135,19 @@ impl SetSearch<'_> {
             Ok(())
         };
         let mut done = vec![0; ways.len()];
-        for time in 0..=history.writes.len() {
+        for time in 0..=history.changes.len() {
             for (process, way) in self.processes().zip(&ways) {
                 while let Some(next) = way.moves.get(done[process.index()])
                     && next.time == time
                     && !next.writes
                 {
-                    take(process, next.to, history.memory(time))?;
+                    take(process, next)?;
                     done[process.index()] += 1;
                 }
             }
-            if let Some(&Write { writer, .. }) = history.writes.get(time) {
+            if let Some((writer, _)) = history.write(time) {
                 let at = &mut done[writer.index()];
-                take(
-                    writer,
-                    ways[writer.index()].moves[*at].to,
-                    history.memory(time + 1),
-                )?;
+                take(writer, &ways[writer.index()].moves[*at])?;
                 *at += 1;
             }
         }
@@ -156,19 +156,19 @@ impl SetSearch<'_> {
         Ok((violation, Trace { initial, steps }))
     }
 
-    /// The writes that lead to a state.
+    /// The changes that lead to a state.
     fn history(&mut self, state: StateId) -> Result<History, Ended> {
         let mut parents = Vec::new();
         let mut at = state;
         while let Some(parent) = self.head(at).parent {
-            parents.push(parent);
+            parents.push((parent, self.head(at).memory));
             at = parent.state;
         }
         // A representative of initial states is one itself.
-        let mut memory = self.memory(self.head(at).memory).to_vec();
+        let mut before = self.head(at).memory;
         let mut exchanges: Vec<ExchangeId> = Vec::new();
-        let mut writes = Vec::new();
-        for parent in parents.into_iter().rev() {
+        let mut changes = Vec::new();
+        for (parent, after) in parents.into_iter().rev() {
             let kind = &self.kind(parent.writer).moves;
             let mut change = kind.change(parent.change).clone();
             let mut writer = parent.writer;
@@ -181,20 +181,32 @@ impl SetSearch<'_> {
                 }
             }
             change.sort();
-            let before = self.memory_id(memory.clone().into());
+            let mut written = self.memory(before).to_vec();
             for (place, value) in &change {
-                memory[place.index()] = *value;
+                written[place.index()] = *value;
             }
-            writes.push(Write {
-                writer,
-                change: self.learn(writer).0.moves.change_id(change),
+            let change = self.learn(writer).0.moves.change_id(change);
+            changes.push(Changed {
+                write: Some((writer, change)),
                 memory: before,
             });
             exchanges.extend(self.exchanges_behind(parent)?);
+            let mut memory = self.memory(after).to_vec();
+            for &id in exchanges.iter().rev() {
+                memory = self.symmetry.exchanges()[id].memory(&memory);
+            }
+            before = self.memory_id(memory.into());
+            let written = self.memory_id(written.into());
+            if written != before {
+                changes.push(Changed {
+                    write: None,
+                    memory: written,
+                });
+            }
         }
         Ok(History {
-            writes,
-            last: self.memory_id(memory.into()),
+            changes,
+            last: before,
             exchanges,
         })
     }
@@ -233,15 +245,15 @@ impl SetSearch<'_> {
                 steps: 0,
             })
             .collect();
-        for time in 0..=history.writes.len() {
+        for time in 0..=history.changes.len() {
             let layer = self.layer(process, history.memory(time), begin, time)?;
-            begin = match history.writes.get(time) {
-                Some(write) => self.behind(process, write, &layer, time)?,
+            begin = match history.changes.get(time) {
+                Some(change) => self.behind(process, change, &layer, time)?,
                 None => Layer::new(),
             };
             layers.push(layer);
         }
-        let last = history.writes.len();
+        let last = history.changes.len();
         let ends = layers[last].iter().enumerate();
         let ends = ends.filter(|(_, end)| wanted.is_none_or(|all| all.contains(&end.config)));
         let (place, _) = ends
@@ -257,7 +269,8 @@ impl SetSearch<'_> {
                 return Ok(Way { start, moves });
             };
             let writes = before.0 != now.0;
-            let waited = writes && history.writes[before.0].writer != process;
+            let writer = history.write(before.0).map(|(writer, _)| writer);
+            let waited = writes && writer != Some(process);
             if !waited {
                 moves.push(Move {
                     time: before.0,
@@ -312,26 +325,27 @@ impl SetSearch<'_> {
         }
     }
 
-    /// Where a process can be right behind a write of the history: it made it, or waited.
+    /// Where a process can be right behind a change of the history: it made it, or waited.
     fn behind(
         &mut self,
         process: ProcessId,
-        write: &Write,
+        changed: &Changed,
         layer: &Layer,
         time: usize,
     ) -> Result<Layer, Ended> {
-        let view = self.view(write.memory, process);
+        let view = self.view(changed.memory, process);
+        let own = changed.write.filter(|(writer, _)| *writer == process);
         let (kind, budget) = self.learn(process);
         let mut behind = Layer::new();
         for (place, reached) in layer.iter().enumerate() {
             let from = Some((time, place));
-            if write.writer != process {
+            let Some((_, own)) = own else {
                 behind.push(Reached { from, ..*reached });
                 continue;
-            }
+            };
             kind.moves
                 .each(reached.config, view, budget, |change, config| {
-                    if change == Some(write.change) {
+                    if change == Some(own) {
                         behind.push(Reached {
                             config,
                             from,
@@ -348,21 +362,35 @@ impl SetSearch<'_> {
 #[derive(Debug, Clone, Copy)]
 struct Reached {
     config: ConfigId,
-    /// The number of writes before, and the position in that layer.
+    /// The number of changes before, and the position in that layer.
     from: Option<(usize, usize)>,
     steps: u64,
 }
 
-/// What a process reaches between two writes.
+/// What a process reaches between two changes.
 type Layer = Vec<Reached>;
 
 impl History {
-    /// The memory after this many writes.
+    /// The memory after this many changes.
     fn memory(&self, time: usize) -> MemoryId {
-        self.writes
+        self.changes
             .get(time)
-            .map_or(self.last, |write| write.memory)
+            .map_or(self.last, |changed| changed.memory)
     }
+
+    /// The write behind this many changes, if it is one.
+    fn write(&self, time: usize) -> Option<(ProcessId, ChangeId)> {
+        self.changes.get(time)?.write
+    }
+}
+
+/// Whether what is written changes a memory in this way.
+fn is_change(memory: &[Value], writes: &[(PlaceId, Value)], change: &[(PlaceId, Value)]) -> bool {
+    let mut seen: Vec<_> = (writes.iter().copied())
+        .filter(|(place, value)| memory[place.index()] != *value)
+        .collect();
+    seen.sort();
+    seen == change
 }
 
 /// Processes with the same code fail in the same way, each at its own statement.

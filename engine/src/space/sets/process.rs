@@ -3,7 +3,7 @@
 //! Sets are interned, and everything that is found out about them is kept by the view of
 //! memory: their closure, and the changes that their members can make.
 
-use super::moves::{ChangeId, Class, ClassId, ConfigId, Interned, Moves, ViewId};
+use super::moves::{ChangeId, Class, ClassId, ConfigId, Interned, Moves, PlaceMask, ViewId};
 use super::{Budget, Ended};
 use crate::ids::ids;
 use crate::memory::step::{At, Config, Stepper};
@@ -48,6 +48,12 @@ pub struct Summary {
     /// Some member has stopped with empty buffers.
     pub done: bool,
     pub classes: ClassSetId,
+    /// The places whose values make a difference to what members do; all of them as long as
+    /// that is not known. Changes of other places leave the set closed, if it was: what is left
+    /// out of it reads nothing, and writes what the member writes that stands for it.
+    pub concerns: PlaceMask,
+    /// The places that some member needs.
+    pub needs: PlaceMask,
     /// What positions and numbers of pending stores its members have, as a hash: the same
     /// whatever places and values are called.
     pub look: u64,
@@ -162,6 +168,12 @@ impl<'a> ProcessSets<'a> {
             gathered.try_retain(|id| moves.is_left_out(ConfigId(id), budget).map(|out| !out))?;
         }
         let id = self.set_id(&gathered, budget);
+        let summary = &mut self.summaries[id.index()];
+        if summary.concerns == PlaceMask::MAX {
+            let concerns = gathered.members.iter();
+            let concerns = concerns.map(|&member| self.moves.concerns(member));
+            summary.concerns = concerns.fold(0, |all, some| all | some.unwrap_or(PlaceMask::MAX));
+        }
         gathered.clear();
         self.scratch = gathered;
         Ok(id)
@@ -235,6 +247,10 @@ impl<'a> ProcessSets<'a> {
                 len: gathered.members.len() as u32,
                 failed: all().any(|class| matches!(class.at, Some(At::Failed(_)))),
                 done: all().any(|class| class.done),
+                concerns: PlaceMask::MAX,
+                needs: (gathered.members.iter())
+                    .map(|member| self.moves.facts[member.index()].needs)
+                    .fold(0, |all, some| all | some),
                 classes: ClassSetId(self.class_sets.insert_full(classes.into()).0 as u32),
                 look,
             });

@@ -2,7 +2,8 @@
 
 use super::antichain::Antichain;
 use super::check::{Check, OneState};
-use super::moves::{ChangeId, ConfigId, Interned, ViewId};
+use super::dead::DeadPlaces;
+use super::moves::{ChangeId, ConfigId, Interned, PlaceMask, ViewId};
 use super::process::{Mask, ProcessSets, SetId};
 use super::standstill::KnownSpins;
 use super::symmetry::{Product, Symmetry};
@@ -43,9 +44,10 @@ pub struct SetSearch<'a> {
     pub symmetry: Symmetry,
     memories: Interned<Box<[Value]>>,
     /// By memory and kind: what processes of the kind see.
-    views: Vec<Box<[ViewId]>>,
+    views: Vec<ViewId>,
     /// By memory, kind and change: the memory after it.
     written: AHashMap<(MemoryId, usize, ChangeId), MemoryId>,
+    pub dead: DeadPlaces,
     /// Every state that was ever met.
     heads: Vec<Head>,
     /// The sets of all states, one after the other.
@@ -127,6 +129,10 @@ impl<'a> SetSearch<'a> {
             memories: Interned::default(),
             views: Vec::new(),
             written: AHashMap::new(),
+            dead: match search.goal.goes_on() {
+                true => DeadPlaces::default(),
+                false => DeadPlaces::new(program),
+            },
             heads: Vec::new(),
             sets: Vec::new(),
             met: HashTable::new(),
@@ -194,7 +200,7 @@ impl<'a> SetSearch<'a> {
 
     /// What a process sees of memory.
     pub fn view(&self, memory: MemoryId, process: ProcessId) -> ViewId {
-        self.views[memory.index()][self.kind_of[process.index()]]
+        self.views[memory.index() * self.kinds.len() + self.kind_of(process)]
     }
 
     /// Visits states until nothing is left to be expanded, or a violation is enough. Only
@@ -286,17 +292,32 @@ impl<'a> SetSearch<'a> {
     pub fn after(&mut self, write: Parent, set: SetId) -> Result<Product, Ended> {
         let before = self.head(write.state).memory;
         let memory = self.written(before, write.writer, write.change);
+        let changed = self.kind(write.writer).moves.changed(write.change);
         let mut sets = self.sets(write.state).to_vec();
         sets[write.writer.index()] = set;
-        for (process, set) in self.processes().zip(&mut sets) {
-            let view = self.view(memory, process);
-            // Who sees no difference goes on as before.
-            if process != write.writer && view != self.view(before, process) {
+        self.close(&mut sets, memory, changed, Some(write.writer))?;
+        self.without_dead(Product { sets, memory })
+    }
+
+    /// Closes sets under a memory that differs in some places from the one under which they
+    /// are closed; that of the writer is closed already.
+    pub fn close(
+        &mut self,
+        sets: &mut [SetId],
+        memory: MemoryId,
+        changed: PlaceMask,
+        writer: Option<ProcessId>,
+    ) -> Result<(), Ended> {
+        for (process, set) in self.processes().zip(sets) {
+            // Whom it does not concern goes on as before.
+            let concerned = self.kind(process).summary(*set).concerns & changed != 0;
+            if concerned && Some(process) != writer {
+                let view = self.view(memory, process);
                 let (kind, budget) = self.learn(process);
                 *set = kind.close(*set, view, budget)?;
             }
         }
-        Ok(Product { sets, memory })
+        Ok(())
     }
 
     /// Keeps a state and judges it, unless another covers it.
@@ -374,7 +395,8 @@ impl<'a> SetSearch<'a> {
         if new {
             let memory = &self.memories[id];
             let views = self.kinds.iter_mut().map(|kind| kind.moves.view(memory));
-            self.views.push(views.collect());
+            self.views.extend(views);
+            self.dead.met(memory);
             self.budget.bytes += 96 + 4 * (memory.len() + self.kinds.len()) as u64;
         }
         MemoryId(id as u32)
