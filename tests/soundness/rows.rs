@@ -84,7 +84,7 @@ fn compare(
     };
     let violation = |found: &Exploration| {
         let violation = found.violation.as_ref();
-        violation.map(|(what, trace)| (what.clone(), trace.as_ref().map(|t| t.steps.len())))
+        violation.map(|(what, trace)| (*what, trace.as_ref().map(|t| t.steps.len())))
     };
     for threads in [1, 2] {
         let rows = search(program, semantics, goal, most_states, Some(threads));

@@ -187,6 +187,7 @@ fn who_is_who_makes_no_difference() {
 #[test]
 fn values_that_nobody_reads_are_forgotten() {
     let text = "shared int[0..=9] log;
+        shared int[0..=9] cells[10] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
         shared bool done;
         process writer {
             int[0..=9] n = 0;
@@ -216,10 +217,33 @@ fn values_that_nobody_reads_are_forgotten() {
         assert!(forgotten.violation.is_none() && named.violation.is_none());
         let states = |found: &Exploration| found.statistics.states;
         assert!(states(&forgotten) < states(&named));
-        for property in ["forbid log == 9;", "forbid reader at end && log < 9;"] {
+        for property in [
+            "forbid log == 9;",
+            "forbid reader at end && log < 9;",
+            "forbid cells[log] == 9;",
+        ] {
             let found = searched(property, true);
             assert!(found.violation.is_some() && searched(property, false).violation.is_some());
         }
+    }
+}
+
+/// Somebody who writes for ever what is there already only spins, whether or not it is read.
+#[test]
+fn what_is_written_again_and_again_is_not_forgotten() {
+    let text = "shared bool x;
+        process p {
+            while (true) {
+                atomic { x = true; }
+            }
+        }";
+    let source = Source::new("spin", text);
+    let program = programs::program(&source).fenced(&Default::default());
+    let semantics = Semantics::new(Model::Tso, Abstraction::Fd { k: 1 });
+    for sets in [false, true] {
+        let goal = Goal::FirstViolation;
+        let found = search(&program, semantics, goal, Standstill::Stuck, sets);
+        assert!(found.violation.is_some());
     }
 }
 

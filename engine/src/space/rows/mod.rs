@@ -160,7 +160,7 @@ fn by_rows(search: &Search, along: ProcessId, known: Exploration, shown: bool) -
         let end = found.end;
         return Exploration { end, ..known };
     }
-    let Some(seen) = seen.or(known.violation.as_ref().map(|(seen, _)| seen.clone())) else {
+    let Some(seen) = seen.or(known.violation.as_ref().map(|(seen, _)| *seen)) else {
         return found;
     };
     if !search.goal.goes_on() {

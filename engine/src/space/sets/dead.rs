@@ -10,7 +10,8 @@
 //!
 //! Three kinds of places are never dead: those that a property names, those that may start
 //! with several values, and all places of programs with updates that do not wait for pending
-//! stores. What is left out of sets ([`super::hidden`]) reads nothing, so it cannot tell the
+//! stores. Where states that are stuck are looked for, no place is: whether an atomic block leaves
+//! memory as it is depends on places that nobody reads. What is left out of sets ([`super::hidden`]) reads nothing, so it cannot tell the
 //! states apart either, and what it leads to is in the sets.
 //!
 //! Memory that is given other values makes other steps visible, so the sets are closed again;
@@ -21,7 +22,7 @@ use super::moves::PlaceMask;
 use super::states::{MemoryId, SetSearch};
 use super::symmetry::Product;
 use crate::memory::step::{At, Config};
-use crate::program::{Atom, Edge, Initial, Instr, PlaceId, Process, Program, Value};
+use crate::program::{Atom, Edge, Expr, Initial, Instr, PlaceId, Process, Program, Value};
 use ahash::AHashMap;
 
 /// Which places may be dead, and what was found out about memories.
@@ -99,16 +100,8 @@ fn bits(places: impl IntoIterator<Item = PlaceId>) -> PlaceMask {
 
 /// The places that may be dead somewhere, with their initial values.
 fn mortal(program: &Program) -> Vec<(PlaceId, Value)> {
-    let mut named = 0;
-    for property in &program.properties {
-        property.predicate.atoms(&mut |atom| match atom {
-            Atom::Place(place) => named |= bit(*place),
-            Atom::Cell { first, len, .. } => {
-                named |= bits((0..*len).map(|cell| PlaceId(first.0 + cell)));
-            }
-            Atom::Local(..) | Atom::At(_) | Atom::TwoAt(_) => {}
-        });
-    }
+    let properties = program.properties.iter();
+    let named = properties.fold(0, |all, property| all | named_in(&property.predicate));
     let places = (0..).map(PlaceId).zip(&program.places);
     let fixed = places.filter_map(|(id, place)| match place.initial {
         Initial::Value(value) => Some((id, value)),
@@ -119,6 +112,19 @@ fn mortal(program: &Program) -> Vec<(PlaceId, Value)> {
         true => Vec::new(),
         false => mortal.collect(),
     }
+}
+
+/// The places that a predicate names, in indices as well.
+fn named_in(predicate: &Expr<Atom>) -> PlaceMask {
+    let mut named = 0;
+    predicate.atoms(&mut |atom| match atom {
+        Atom::Place(place) => named |= bit(*place),
+        Atom::Cell { first, len, index } => {
+            named |= bits((0..*len).map(|cell| PlaceId(first.0 + cell))) | named_in(index);
+        }
+        Atom::Local(..) | Atom::At(_) | Atom::TwoAt(_) => {}
+    });
+    named
 }
 
 /// By location: the places that a process with empty buffers needs. A backward analysis to the

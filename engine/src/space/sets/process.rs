@@ -171,7 +171,7 @@ impl<'a> ProcessSets<'a> {
         let summary = &mut self.summaries[id.index()];
         if summary.concerns == PlaceMask::MAX {
             let concerns = gathered.members.iter();
-            let concerns = concerns.map(|&member| self.moves.concerns(member));
+            let concerns = concerns.map(|&member| self.moves.concerns(ConfigId(member)));
             summary.concerns = concerns.fold(0, |all, some| all | some.unwrap_or(PlaceMask::MAX));
         }
         gathered.clear();
@@ -249,7 +249,7 @@ impl<'a> ProcessSets<'a> {
                 done: all().any(|class| class.done),
                 concerns: PlaceMask::MAX,
                 needs: (gathered.members.iter())
-                    .map(|member| self.moves.facts[member.index()].needs)
+                    .map(|&member| self.moves.facts[member as usize].needs)
                     .fold(0, |all, some| all | some),
                 classes: ClassSetId(self.class_sets.insert_full(classes.into()).0 as u32),
                 look,

@@ -129,7 +129,7 @@ impl<'a> SetSearch<'a> {
             memories: Interned::default(),
             views: Vec::new(),
             written: AHashMap::new(),
-            dead: match search.goal.goes_on() {
+            dead: match search.goal.goes_on() || search.standstill == Standstill::Stuck {
                 true => DeadPlaces::default(),
                 false => DeadPlaces::new(program),
             },
