@@ -116,7 +116,7 @@ impl Members {
 
     pub fn is_subset(&self, other: &Members) -> bool {
         let Some(begin) = self.first.checked_sub(other.first) else {
-            return false;
+            return self.words.is_empty();
         };
         let theirs = other.words.get(begin..begin + self.words.len());
         theirs.is_some_and(|theirs| {

@@ -170,14 +170,7 @@ pub fn explored<'a>(
     };
     match options.search {
         SearchKind::Auto if choice => in_turn(search, options, sets, turn, paused),
-        SearchKind::Auto | SearchKind::Rows if options.explorer.is_none() => {
-            let (found, by_rows) = explore_by_rows(search, false);
-            let kind = match by_rows {
-                true => SearchKind::Rows,
-                false => SearchKind::Plain,
-            };
-            Some((found, kind))
-        }
+        SearchKind::Auto | SearchKind::Rows => Some(counted(search, options)),
         SearchKind::Sets if choice => {
             let unlimited = SetBudget {
                 max_memory: search.limits.max_memory,
@@ -189,6 +182,20 @@ pub fn explored<'a>(
             }
         }
         _ => plain(),
+    }
+}
+
+/// All states, by rows where that is worth while, or by whoever searches in place of this process
+/// alone. Only some of these know levels, so that nothing is said of them.
+fn counted(search: &Search, options: &VerifyOptions) -> (Exploration, SearchKind) {
+    let (mut found, by_rows) = match options.explorer {
+        None => explore_by_rows(search, false),
+        Some(_) => (all_together(search, options), false),
+    };
+    found.statistics.depth = None;
+    match by_rows {
+        true => (found, SearchKind::Rows),
+        false => (found, SearchKind::Plain),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The search of a partially disjunctive model: states that differ only in the contents of
 //! buffer sets are one state, whose sets are the unions.
 //!
-//! Merged states are states that grow ([`growing`](super::growing)); a [`merger`] says which ones
+//! Merged states are states that grow ([`growing`]); a [`merger`] says which ones
 //! are merged, and [`domain`] is what a thread knows of them. What a search reports is taken from
 //! the fixed point afterwards: the number of transitions and of configurations ([`count`]), avoid
 //! formulas ([`avoid`]), the shortest trace ([`path`]).

@@ -5,7 +5,7 @@
 //! of what it does is the same for all: a step of another process leads from every state of the
 //! row to the state of another row that has the same configuration. So it leads from row to row,
 //! whose set grows by the whole set at once. Rows are states that grow
-//! ([`growing`](super::growing)): each is expanded with the set that it has, and again if that has
+//! ([`growing`]): each is expanded with the set that it has, and again if that has
 //! become larger.
 //!
 //! The rows found in the end are the states of the plain search, no more and no fewer, since rows
