@@ -116,6 +116,8 @@ fn a_cell_that_fits_no_single_process() {
         "--k",
         "0",
         "--full",
+        // State by state: rows fit.
+        "--stuck",
     ];
     let is_cut = |files: &BTreeMap<String, String>| files["cells.jsonl"].contains(OUT_OF_MEMORY);
     let sweep_with = |more: &[&str]| {
