@@ -234,7 +234,7 @@ fn what_is_written_again_and_again_is_not_forgotten() {
     let text = "shared bool x;
         process p {
             while (true) {
-                atomic { x = true; }
+                atomic { store x = true; }
             }
         }";
     let source = Source::new("spin", text);

@@ -1,16 +1,19 @@
 //! What one thread knows of rows.
 
-use super::memo::{Answers, Memo};
-use super::sets::{SetId, Sets};
-use crate::limits::{Limits, Monitor, Pace, StopReason};
-use crate::memory::step::At;
+mod learn;
+mod steps;
+
+use super::common::Common;
+use super::memo::Memo;
+use super::sets::SetId;
+use crate::limits::{Pace, StopReason};
 use crate::program::ProcessId;
 use crate::property::Violation;
 use crate::space::context::Context;
 use crate::space::growing::Domain;
 use crate::space::intern::{ClassId, ConfigId};
 use crate::space::judge::{Judge, Judgement, Summary};
-use crate::space::layout::{Field, OCCUPIED, Overflow, State};
+use crate::space::layout::{Field, Overflow, State};
 use crate::space::members::{Gathered, Members};
 use crate::space::pool::PARALLEL;
 use crate::space::search::Unfinished;
@@ -20,47 +23,10 @@ use crate::space::successors::{SuccessorCache, Successors};
 use ahash::RandomState;
 use indexmap::IndexSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// What is asked of a search by rows.
-pub struct Task<'a> {
-    /// The process along which rows go.
-    pub along: ProcessId,
-    /// The sets that were met, with earlier layouts as well.
-    pub sets: Sets,
-    /// How far to go, in states.
-    pub limits: &'a Limits,
-    /// Who is told of states.
-    pub monitor: &'a Monitor,
-}
-
-/// What all threads of a search by rows share.
-pub struct Common<'a, const N: usize> {
-    pub task: &'a Task<'a>,
-    /// States found, but for those that threads have yet to add.
-    pub states: AtomicU64,
-    closures: Answers<N, SetId>,
-    own_steps: Answers<N, Arc<SetSteps<N>>>,
-}
-
-impl<'a, const N: usize> Common<'a, N> {
-    pub fn new(task: &'a Task<'a>) -> Common<'a, N> {
-        Common {
-            task,
-            states: AtomicU64::new(0),
-            closures: Answers::new(),
-            own_steps: Answers::new(),
-        }
-    }
-
-    /// Roughly the memory that it takes.
-    pub fn bytes(&self) -> usize {
-        self.task.sets.bytes() + self.closures.bytes() + self.own_steps.bytes()
-    }
-}
+use std::sync::atomic::Ordering;
 
 /// The steps of all members of a closed set under one view of memory.
-struct SetSteps<const N: usize> {
+pub struct SetSteps<const N: usize> {
     /// Those that change memory.
     changes: Vec<Change<N>>,
     /// How many there are, those included that change nothing in memory.
@@ -133,7 +99,7 @@ struct OwnSteps {
 
 /// A step of the process along which rows go: the successor is `row & keep | set`.
 #[derive(Clone, Copy)]
-struct Change<const N: usize> {
+pub struct Change<const N: usize> {
     keep: State<N>,
     set: State<N>,
 }
@@ -220,93 +186,6 @@ impl<'a, const N: usize> Rows<'a, N> {
         }
     }
 
-    #[inline]
-    fn known(&mut self, set: SetId) -> &Known {
-        if self.sets.get(set.index()).is_none_or(Option::is_none) {
-            self.learn_set(set);
-        }
-        self.sets[set.index()].as_ref().expect("it is known by now")
-    }
-
-    #[cold]
-    fn learn_set(&mut self, set: SetId) {
-        let members = self.common.task.sets.get(set);
-        let along = self.along;
-        let mut seen = Vec::new();
-        let (mut looks, mut live) = (Gathered::default(), Gathered::default());
-        for id in members.iter() {
-            let facts = self.facts(along, ConfigId(id));
-            let before = looks.members.len();
-            looks.add(facts.look);
-            if looks.members.len() > before {
-                seen.push(ConfigId(id));
-            }
-            if !facts.failed {
-                live.add(id);
-            }
-        }
-        let len = members.len();
-        let live = match live.members.len() == len {
-            true => set,
-            false => self.common.task.sets.id(live.set()),
-        };
-        if self.sets.len() <= set.index() {
-            self.sets.resize(set.index() + 1, None);
-        }
-        self.sets[set.index()] = Some(Known {
-            members,
-            len: len as u64,
-            live,
-            seen: seen.into(),
-        });
-    }
-
-    #[inline]
-    fn facts(&mut self, process: ProcessId, id: ConfigId) -> Facts {
-        match self.configs[process.index()].get(id.index()) {
-            Some(Some(facts)) => *facts,
-            _ => self.learn_facts(process, id),
-        }
-    }
-
-    #[cold]
-    fn learn_facts(&mut self, process: ProcessId, id: ConfigId) -> Facts {
-        let config = self.context.interner.config(process, id);
-        let look = self.looks.insert_full(self.judge.seen(process, id)).0;
-        let all = &mut self.configs[process.index()];
-        if all.len() <= id.index() {
-            all.resize(id.index() + 1, None);
-        }
-        let facts = Facts {
-            pending: config.buffers.size() as u32,
-            failed: matches!(config.at, At::Failed(_)),
-            look: look as u32,
-        };
-        all[id.index()] = Some(facts);
-        facts
-    }
-
-    /// Some process other than that along which rows go has failed: nothing comes after any
-    /// state of the row.
-    fn others_failed(&mut self, row: &State<N>) -> bool {
-        self.has_failed(row, |_, _| true)
-    }
-
-    /// One of those processes other than that along which rows go has failed that are asked
-    /// about.
-    #[inline]
-    fn has_failed(&mut self, row: &State<N>, asked: impl Fn(Field, u32) -> bool) -> bool {
-        let layout = self.context.layout;
-        for (process, &field) in layout.configs.iter().enumerate() {
-            let (process, id) = (ProcessId(process as u32), field.get(row));
-            if process != self.along && asked(field, id) && self.facts(process, ConfigId(id)).failed
-            {
-                return true;
-            }
-        }
-        false
-    }
-
     /// Judges all states of a row.
     fn judge(&mut self, row: &State<N>) {
         let seen = self.known(self.set(row)).seen.clone();
@@ -318,197 +197,6 @@ impl<'a, const N: usize> Rows<'a, N> {
             }
             self.reached_final |= judgement == Judgement::Final;
         }
-    }
-
-    /// A row with a set, reduced to what decides about the steps of the set.
-    #[inline]
-    fn question(&self, row: &State<N>, set: SetId) -> Result<State<N>, Overflow> {
-        let mut question = std::array::from_fn(|at| row[at] & self.view[at]);
-        question[0] |= OCCUPIED;
-        self.field.add(&mut question, set.0)?;
-        Ok(question)
-    }
-
-    /// A set together with all that its members reach without changing memory.
-    #[inline]
-    fn closure(&mut self, row: &State<N>, set: SetId) -> Result<SetId, Unfinished> {
-        let question = self.question(row, set)?;
-        match self.closures.get(&question) {
-            Some(closed) => Ok(closed),
-            None => self.close(&question, set),
-        }
-    }
-
-    #[cold]
-    fn close(&mut self, question: &State<N>, set: SetId) -> Result<SetId, Unfinished> {
-        let closed = match self.common.closures.get(question) {
-            Some(closed) => closed,
-            None => {
-                let closed = self.closed(question, set)?;
-                self.common.closures.insert(*question, closed);
-                closed
-            }
-        };
-        self.closures.insert(*question, closed);
-        Ok(closed)
-    }
-
-    fn closed(&mut self, question: &State<N>, set: SetId) -> Result<SetId, Unfinished> {
-        let mut gathered = std::mem::take(&mut self.gathered);
-        let members = self.known(set).members.clone();
-        members.iter().for_each(|id| gathered.add(id));
-        let mut next = 0;
-        while let Some(&member) = gathered.members.get(next) {
-            next += 1;
-            let before = self.own_successors(question, member)?;
-            for after in self.scratch.as_slice() {
-                if !self.differs(&before, after) {
-                    gathered.add(self.field.get(after));
-                }
-            }
-        }
-        let closed = self.common.task.sets.id(gathered.set());
-        gathered.clear();
-        self.gathered = gathered;
-        Ok(closed)
-    }
-
-    /// Finds the steps of one member; what it was a part of.
-    fn own_successors(&mut self, question: &State<N>, member: u32) -> Result<State<N>, Unfinished> {
-        let along = self.along;
-        let state = with(question, self.field, member);
-        match self.facts(along, ConfigId(member)).failed {
-            true => self.scratch.clear(),
-            false => {
-                let found =
-                    self.cache
-                        .successors_of(|process| process == along, &state, &mut self.scratch);
-                self.no_room |= found?;
-            }
-        }
-        Ok(state)
-    }
-
-    /// The process along which rows go sees a difference between two states.
-    #[inline]
-    fn differs(&self, one: &State<N>, other: &State<N>) -> bool {
-        (0..N).any(|at| (one[at] ^ other[at]) & self.view[at] != 0)
-    }
-
-    /// The steps of the members of a closed set without failures.
-    #[inline]
-    fn own_steps(&mut self, row: &State<N>, set: SetId) -> Result<OwnSteps, Unfinished> {
-        let question = self.question(row, set)?;
-        match self.own_steps.get(&question) {
-            Some(steps) => Ok(steps),
-            None => self.learn_steps(&question, set),
-        }
-    }
-
-    #[cold]
-    fn learn_steps(&mut self, question: &State<N>, set: SetId) -> Result<OwnSteps, Unfinished> {
-        let found = match self.common.own_steps.get(question) {
-            Some(found) => found,
-            None => {
-                let found = Arc::new(self.set_steps(question, set)?);
-                self.common.own_steps.insert(*question, found.clone());
-                found
-            }
-        };
-        let steps = OwnSteps {
-            first: self.changes.len() as u32,
-            len: found.changes.len() as u32,
-            transitions: found.transitions,
-        };
-        self.changes.extend(&found.changes);
-        self.own_steps.insert(*question, steps);
-        Ok(steps)
-    }
-
-    fn set_steps(&mut self, question: &State<N>, set: SetId) -> Result<SetSteps<N>, Unfinished> {
-        let mut by_memory: Vec<(State<N>, Gathered)> = Vec::new();
-        let mut transitions = 0;
-        let members = self.known(set).members.clone();
-        for member in members.iter() {
-            let before = self.own_successors(question, member)?;
-            for after in self.scratch.as_slice() {
-                transitions += 1;
-                if self.differs(&before, after) {
-                    let memory = std::array::from_fn(|at| after[at] & self.view[at]);
-                    let known = by_memory.iter().position(|(known, _)| *known == memory);
-                    let at = known.unwrap_or_else(|| {
-                        by_memory.push((memory, Gathered::default()));
-                        by_memory.len() - 1
-                    });
-                    by_memory[at].1.add(self.field.get(after));
-                }
-            }
-        }
-        let keep = std::array::from_fn(|at| self.others[at] & !self.view[at]);
-        let mut changes = Vec::new();
-        for (memory, after) in by_memory {
-            let after = self.common.task.sets.id(after.set());
-            let closed = self.closure(&memory, after)?;
-            let mut set = memory;
-            self.field.add(&mut set, closed.0)?;
-            changes.push(Change { keep, set });
-        }
-        Ok(SetSteps {
-            changes,
-            transitions,
-        })
-    }
-
-    /// Finds the successors of a row, if they are wanted; how many transitions its states have.
-    #[inline]
-    fn expand(
-        &mut self,
-        row: &State<N>,
-        key: &State<N>,
-        out: &mut Successors<N>,
-        wanted: bool,
-    ) -> Result<u64, Unfinished> {
-        let along = self.along;
-        let set = self.set(row);
-        let live = self.known(set).live;
-        let count = self.known(live).len;
-        if count == 0 {
-            out.clear();
-            return Ok(0);
-        }
-        let own = self.own_steps(row, live)?;
-        let mut from = *key;
-        clear(&mut from, &self.others);
-        self.field.add(&mut from, live.0)?;
-        let found = self
-            .cache
-            .successors_of(|process| process != along, &from, out);
-        self.no_room |= found?;
-        let transitions = out.as_slice().len() as u64 * count + own.transitions;
-        if !wanted {
-            return Ok(transitions);
-        }
-        for at in 0..out.as_slice().len() {
-            let mut next = out.as_slice()[at];
-            let mut key = next;
-            clear(&mut key, &self.others);
-            // What fails in the row fails in the other as well, after this step.
-            let is_open = live != set || self.differs(&from, &next);
-            if is_open && !self.has_failed(&next, |field, id| field.get(&from) != id) {
-                let closed = self.closure(&next, live)?;
-                next = key;
-                self.field.add(&mut next, closed.0)?;
-            }
-            out.replace(at, next, key);
-        }
-        for change in &self.changes[own.first as usize..(own.first + own.len) as usize] {
-            let next: State<N> =
-                std::array::from_fn(|at| from[at] & change.keep[at] | change.set[at]);
-            let mut key = next;
-            clear(&mut key, &self.others);
-            out.push(next, key);
-        }
-        Ok(transitions)
     }
 }
 

@@ -25,6 +25,7 @@
 //! A violation is found as a row that has a violating state. There are no levels, so that the
 //! shortest trace to a violation is left to the plain search.
 
+mod common;
 mod count;
 mod domain;
 mod memo;
@@ -43,7 +44,8 @@ use super::standstill::Standstill;
 use crate::limits::{Limits, StopReason};
 use crate::program::ProcessId;
 use crate::property::Violation;
-use domain::{Common, Rows, Task};
+use common::{Common, Task};
+use domain::Rows;
 use sets::Sets;
 use std::sync::atomic::Ordering;
 
