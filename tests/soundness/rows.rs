@@ -119,19 +119,19 @@ fn compare_all(case: &Case, seed: u64) -> usize {
 fn the_states_of_random_programs_are_the_same() {
     let compared: usize = families()
         .par_iter()
-        .flat_map_iter(|family| seeds(0, 24).map(move |seed| (family, seed)))
+        .flat_map_iter(|family| seeds(0, 16).map(move |seed| (family, seed)))
         .map(|(family, seed)| compare_all(&case(seed, family), seed))
         .sum();
-    assert!(compared > 800, "only {compared} comparisons");
+    assert!(compared > 500, "only {compared} comparisons");
 }
 
 #[test]
 fn the_states_of_random_templates_are_the_same() {
-    let compared: usize = (0..100u64)
+    let compared: usize = (0..70u64)
         .into_par_iter()
         .map(|seed| compare_all(&template_case(seed), seed))
         .sum();
-    assert!(compared > 800, "only {compared} comparisons");
+    assert!(compared > 500, "only {compared} comparisons");
 }
 
 /// On the suite there are as many states and transitions, and the same violations.
@@ -150,10 +150,10 @@ fn the_suite_has_as_many_states() {
             let each = each.flat_map(|model| abstractions.map(|a| Semantics::new(model, a)));
             let compared = each.filter(|&semantics| {
                 let say = || format!("{name} under {semantics:?}");
-                compare(&program, semantics, Goal::AllStates, 20_000, &say)
+                compare(&program, semantics, Goal::AllStates, 12_000, &say)
             });
             compared.count()
         })
         .sum();
-    assert!(compared > 300, "only {compared} comparisons");
+    assert!(compared > 250, "only {compared} comparisons");
 }
