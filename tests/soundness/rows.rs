@@ -1,7 +1,8 @@
 //! The search by rows finds the states of the plain search, and nothing else.
 
+use crate::sets::semantics;
 use fencesmith::limits::{Limits, Monitor};
-use fencesmith::memory::{Abstraction, Atomics, Model, Semantics};
+use fencesmith::memory::{Abstraction, Model, Semantics};
 use fencesmith::program::Program;
 use fencesmith::space::{
     End, Exploration, Goal, Search, Snapshot, Standstill, explore, explore_by_rows,
@@ -11,28 +12,6 @@ use fencesmith_testing::programs;
 use fencesmith_testing::random::seeds;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-
-/// What states are searched under.
-const ABSTRACTIONS: [Abstraction; 6] = [
-    Abstraction::Exact { bound: 2 },
-    Abstraction::Set,
-    Abstraction::Fd { k: 0 },
-    Abstraction::Fd { k: 1 },
-    Abstraction::Fd { k: 2 },
-    Abstraction::Fd { k: 3 },
-];
-
-fn semantics(seed: u64) -> impl Iterator<Item = Semantics> {
-    let atomics = [Atomics::DrainPlace, Atomics::DrainAll][(seed % 2) as usize];
-    let relaxed = [Model::Tso, Model::Pso].into_iter();
-    let all = relaxed.flat_map(|model| ABSTRACTIONS.map(|abstraction| (model, abstraction)));
-    let all = all.chain([(Model::Sc, Abstraction::Set)]);
-    all.map(move |(model, abstraction)| Semantics {
-        atomics,
-        fuse: !seed.is_multiple_of(3),
-        ..Semantics::new(model, abstraction)
-    })
-}
 
 /// One thread searches state by state; so many as are given search by rows.
 fn search(

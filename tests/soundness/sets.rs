@@ -26,7 +26,8 @@ const ABSTRACTIONS: [Abstraction; 6] = [
 
 const MOST_STATES: u64 = 6_000;
 
-fn semantics(seed: u64) -> impl Iterator<Item = Semantics> {
+/// What the states of random programs are compared under.
+pub fn semantics(seed: u64) -> impl Iterator<Item = Semantics> {
     let atomics = [Atomics::DrainPlace, Atomics::DrainAll][(seed % 2) as usize];
     let relaxed = [Model::Tso, Model::Pso].into_iter();
     let all = relaxed.flat_map(|model| ABSTRACTIONS.map(|abstraction| (model, abstraction)));
