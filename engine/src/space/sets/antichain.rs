@@ -4,20 +4,32 @@
 //! each of its sets. Whoever looks for states that cover a given one follows the branches
 //! whose sets contain the given sets; whoever looks for covered ones, those whose sets are
 //! contained in them. A part of the tree with few states is a list of these. Sets are compared
-//! by masks first, which lie side by side; for most processes these decide.
+//! by masks first, which lie side by side; for most processes these decide. A branch also knows
+//! what the masks below it have together, and what all of them have: where a state does not fit
+//! into the one or round the other, nobody looks any further.
 
-use super::Ended;
 use super::process::{Mask, SetId};
 use super::states::{MemoryId, SetSearch, StateId};
 use crate::program::ProcessId;
 
-/// States in a list at most, except on the last level.
-const LIST: usize = 24;
+/// States in a list at most, except on the last level. With debug assertions there are few, so that
+/// tests with few states have trees.
+const LIST: usize = if cfg!(debug_assertions) { 2 } else { 24 };
+
+/// Of so many maximal states one is compared with a state, as a rule.
+const COMPARED: u64 = 16;
 
 /// Maximal states by memory.
 #[derive(Default)]
 pub struct Antichain {
-    trees: Vec<Node>,
+    trees: Vec<Tree>,
+}
+
+/// The maximal states of one memory.
+#[derive(Default)]
+struct Tree {
+    root: Node,
+    len: usize,
 }
 
 /// The states that have the same sets of the processes above a level.
@@ -32,7 +44,16 @@ struct Branches {
     /// The masks of the sets.
     masks: Vec<Mask>,
     sets: Vec<SetId>,
-    below: Vec<Node>,
+    below: Vec<Below>,
+}
+
+/// The states of a branch.
+struct Below {
+    /// For each level below, the bits of any mask there is, and maybe more.
+    any: Box<[Mask]>,
+    /// For each level below, bits that all masks have, and maybe not all of them.
+    all: Box<[Mask]>,
+    states: Node,
 }
 
 #[derive(Default)]
@@ -47,51 +68,63 @@ struct Look<'a> {
     search: &'a SetSearch<'a>,
     sets: &'a [SetId],
     masks: &'a [Mask],
-    /// Comparisons of masks.
-    work: u64,
 }
 
 impl SetSearch<'_> {
-    /// Keeps a state among the largest, unless one of these covers it; marks those that it
-    /// covers.
-    pub fn keep(&mut self, state: StateId) -> Result<bool, Ended> {
+    /// Whether some state that was met covers a product.
+    pub fn is_covered(&self, memory: MemoryId, sets: &[SetId]) -> bool {
+        let Some(tree) = self.antichain.trees.get(memory.index()) else {
+            return false;
+        };
+        let look = Look {
+            search: self,
+            sets,
+            masks: &self.masks(sets),
+        };
+        tree.root.covers(&look, 0)
+    }
+
+    /// Keeps a state among the largest, none of which covers it; marks those that it covers.
+    pub fn keep(&mut self, state: StateId) {
         let mut antichain = std::mem::take(&mut self.antichain);
-        let mut look = Look {
+        let look = Look {
             search: self,
             sets: self.sets(state),
-            masks: &self.masks(state),
-            work: 0,
+            masks: &self.masks(self.sets(state)),
         };
         let tree = antichain.tree(self.head(state).memory);
-        let covered = tree.covers(&mut look, 0);
         let mut gone = Vec::new();
-        if !covered {
-            tree.remove_covered(&mut look, 0, &mut gone);
-            tree.insert(&look, state, 0);
-        }
-        let work = look.work / 4;
+        tree.root.remove_covered(&look, 0, &mut gone);
+        tree.root.insert(&look, state, 0);
+        tree.len += 1;
+        tree.len -= gone.len();
         for state in gone {
             self.head_mut(state).covered = true;
         }
         self.antichain = antichain;
-        self.budget.spend(work)?;
-        Ok(!covered)
     }
 
-    /// The masks of the sets of a state.
-    fn masks(&self, state: StateId) -> Vec<Mask> {
-        (self.sets(state).iter().zip(self.processes()))
+    /// The masks of some sets, by process.
+    fn masks(&self, sets: &[SetId]) -> Vec<Mask> {
+        (sets.iter().zip(self.processes()))
             .map(|(&set, process)| self.kind(process).summary(set).mask)
             .collect()
     }
 }
 
 impl Antichain {
-    fn tree(&mut self, memory: MemoryId) -> &mut Node {
+    fn tree(&mut self, memory: MemoryId) -> &mut Tree {
         if self.trees.len() <= memory.index() {
-            self.trees.resize_with(memory.index() + 1, Node::default);
+            self.trees.resize_with(memory.index() + 1, Tree::default);
         }
         &mut self.trees[memory.index()]
+    }
+
+    /// About how much work it is to find out whether a state of a memory is covered. How much it
+    /// is in fact depends on who asks, and budgets must not.
+    pub fn work(&self, memory: MemoryId) -> u64 {
+        let tree = self.trees.get(memory.index());
+        tree.map_or(0, |tree| tree.len as u64 / COMPARED)
     }
 }
 
@@ -102,58 +135,47 @@ impl Default for Node {
 }
 
 impl Node {
-    /// Whether some state covers the one that is looked at. What has covered one goes to the
-    /// front: it is likely to cover the next.
-    fn covers(&mut self, look: &mut Look, level: usize) -> bool {
+    /// Whether some state covers the one that is looked at.
+    fn covers(&self, look: &Look, level: usize) -> bool {
         match self {
             Node::Branches(branches) => {
                 let (set, mask) = (look.sets[level], look.masks[level]);
-                for at in 0..branches.masks.len() {
-                    look.work += 1;
-                    if mask & !branches.masks[at] == 0
+                (0..branches.masks.len()).any(|at| {
+                    mask & !branches.masks[at] == 0
+                        && within(&look.masks[level + 1..], &branches.below[at].any)
                         && look.is_subset(level, set, branches.sets[at])
-                        && branches.below[at].covers(look, level + 1)
-                    {
-                        branches.swap(at / 2, at);
-                        return true;
-                    }
-                }
-                false
+                        && branches.below[at].states.covers(look, level + 1)
+                })
             }
             Node::List(list) => {
                 let masks = &look.masks[level..];
                 let mut all = list.states.iter().zip(list.masks.chunks_exact(masks.len()));
-                let found = all.position(|(&state, large)| {
+                all.any(|(&state, large)| {
                     within(masks, large) && look.all_from(level, state, |own, other| (own, other))
-                });
-                look.work += (found.map_or(list.states.len(), |at| at + 1) * masks.len()) as u64;
-                if let Some(at) = found {
-                    list.swap(at / 2, at, masks.len());
-                }
-                found.is_some()
+                })
             }
         }
     }
 
     /// Removes all states that the one that is looked at covers.
-    fn remove_covered(&mut self, look: &mut Look, level: usize, gone: &mut Vec<StateId>) {
+    fn remove_covered(&mut self, look: &Look, level: usize, gone: &mut Vec<StateId>) {
         match self {
             Node::Branches(branches) => {
-                look.work += branches.masks.len() as u64;
                 let (set, mask) = (look.sets[level], look.masks[level]);
                 for at in (0..branches.masks.len()).rev() {
                     if branches.masks[at] & !mask == 0
+                        && within(&branches.below[at].all, &look.masks[level + 1..])
                         && look.is_subset(level, branches.sets[at], set)
                     {
-                        branches.below[at].remove_covered(look, level + 1, gone);
-                        if branches.below[at].is_empty() {
+                        let below = &mut branches.below[at].states;
+                        below.remove_covered(look, level + 1, gone);
+                        if below.is_empty() {
                             branches.remove(at);
                         }
                     }
                 }
             }
             Node::List(list) => {
-                look.work += list.masks.len() as u64;
                 let masks = &look.masks[level..];
                 for at in (0..list.states.len()).rev() {
                     let small = &list.masks[at * masks.len()..][..masks.len()];
@@ -182,7 +204,7 @@ impl Node {
             Node::Branches(branches) => {
                 let set = look.sets[level];
                 let known = branches.sets.iter().position(|other| *other == set);
-                let at = known.unwrap_or_else(|| branches.add(set, look.masks[level]));
+                let at = known.unwrap_or_else(|| branches.add(set, &look.masks[level..]));
                 branches.below[at].insert(look, state, level + 1);
             }
             Node::List(list) => {
@@ -194,7 +216,7 @@ impl Node {
                     for state in states {
                         let own = Look {
                             sets: look.search.sets(state),
-                            masks: &look.search.masks(state),
+                            masks: &look.search.masks(look.search.sets(state)),
                             ..*look
                         };
                         self.insert(&own, state, level);
@@ -206,18 +228,17 @@ impl Node {
 }
 
 impl Branches {
-    /// Adds a set with no states yet; where it stands.
-    fn add(&mut self, set: SetId, mask: Mask) -> usize {
-        self.masks.push(mask);
+    /// Adds a set with no states yet, by the masks of the first state that has it; where it
+    /// stands.
+    fn add(&mut self, set: SetId, masks: &[Mask]) -> usize {
+        self.masks.push(masks[0]);
         self.sets.push(set);
-        self.below.push(Node::default());
+        self.below.push(Below {
+            any: masks[1..].into(),
+            all: masks[1..].into(),
+            states: Node::default(),
+        });
         self.sets.len() - 1
-    }
-
-    fn swap(&mut self, one: usize, other: usize) {
-        self.masks.swap(one, other);
-        self.sets.swap(one, other);
-        self.below.swap(one, other);
     }
 
     fn remove(&mut self, at: usize) {
@@ -227,14 +248,19 @@ impl Branches {
     }
 }
 
-impl List {
-    fn swap(&mut self, one: usize, other: usize, width: usize) {
-        self.states.swap(one, other);
-        for at in 0..width {
-            self.masks.swap(one * width + at, other * width + at);
+impl Below {
+    /// Adds the state that is looked at.
+    fn insert(&mut self, look: &Look, state: StateId, level: usize) {
+        let own = look.masks[level..].iter();
+        for (mask, (any, all)) in own.zip(self.any.iter_mut().zip(&mut self.all)) {
+            *any |= mask;
+            *all &= mask;
         }
+        self.states.insert(look, state, level);
     }
+}
 
+impl List {
     fn remove(&mut self, at: usize, width: usize) {
         self.states.swap_remove(at);
         let last = self.masks.len() - width;

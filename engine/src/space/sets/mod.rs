@@ -32,6 +32,7 @@ mod hidden;
 mod moves;
 mod path;
 mod process;
+mod sight;
 mod standstill;
 mod states;
 mod symmetry;
@@ -300,7 +301,7 @@ fn report(sets: &mut SetSearch, mut end: End) -> Exploration {
     Exploration {
         end,
         statistics: Statistics {
-            states: sets.kept,
+            states: sets.kept(),
             transitions: sets.transitions,
             depth: Some(sets.depth),
             configurations: kinds.map(|kind| kind.moves.configs().len()).sum(),

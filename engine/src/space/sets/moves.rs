@@ -222,13 +222,17 @@ impl<'a> Moves<'a> {
         ViewId(self.views.insert_full(values.collect()).0 as u32)
     }
 
-    /// What the process sees after a change that it made itself.
-    pub fn view_after(&mut self, view: ViewId, change: ChangeId) -> ViewId {
-        let mut values = self.views[view.index()].clone();
-        for (place, value) in &self.changes[change.index()] {
-            values[position(&self.places, *place)] = *value;
-        }
-        ViewId(self.views.insert_full(values).0 as u32)
+    /// Those of some places that the process accesses.
+    pub fn own(&self, places: PlaceMask) -> PlaceMask {
+        let own = self.places.iter().map(|place| place_bit(*place));
+        places & own.fold(0, |all, bit| all | bit)
+    }
+
+    /// The values of some places in a view.
+    pub fn values(&self, view: ViewId, places: PlaceMask) -> Box<[Value]> {
+        let all = self.places.iter().zip(&self.views[view.index()]);
+        let some = all.filter(|(place, _)| places & place_bit(**place) != 0);
+        some.map(|(_, value)| *value).collect()
     }
 
     /// Calls `found` for every step of a configuration: with the change that others see, if

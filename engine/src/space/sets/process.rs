@@ -1,9 +1,13 @@
 //! What one process may be doing: sets of its configurations, and how they change.
 //!
-//! Sets are interned, and everything that is found out about them is kept by the view of
-//! memory: their closure, and the changes that their members can make.
+//! Sets are interned, and everything that is found out about them is kept by what matters of the
+//! view of memory ([`sight`](super::sight)): their closure, and the changes that their members can
+//! make. What matters to a closure is known only when it has been found; so each set knows what
+//! mattered to its closures so far, and a view that agrees with an earlier one there needs no
+//! other.
 
 use super::moves::{ChangeId, Class, ClassId, ConfigId, Interned, Moves, PlaceMask, ViewId};
+use super::sight::{MaskId, SightId, Sights};
 use super::{Budget, Ended};
 use crate::ids::ids;
 use crate::memory::step::{At, Config, Stepper};
@@ -31,9 +35,12 @@ pub struct ProcessSets<'a> {
     /// By set.
     summaries: Vec<Summary>,
     class_sets: Interned<Box<[ClassId]>>,
-    closures: AHashMap<(SetId, ViewId), SetId>,
-    steps: AHashMap<(SetId, ViewId), StepsId>,
-    /// Changes, and the closed sets that they lead to.
+    sights: Sights,
+    /// By set: the places that mattered to its closures so far.
+    mattered: Vec<Vec<MaskId>>,
+    closures: AHashMap<(SetId, SightId), SetId>,
+    steps: AHashMap<(SetId, SightId), StepsId>,
+    /// Changes, and the sets that they lead to, not closed.
     step_lists: Vec<Box<[(ChangeId, SetId)]>>,
     scratch: Gathered,
 }
@@ -52,6 +59,8 @@ pub struct Summary {
     /// that is not known. Changes of other places leave the set closed, if it was: what is left
     /// out of it reads nothing, and writes what the member writes that stands for it.
     pub concerns: PlaceMask,
+    /// The same, as far as the process accesses them.
+    matters: MaskId,
     /// The places that some member needs.
     pub needs: PlaceMask,
     /// What positions and numbers of pending stores its members have, as a hash: the same
@@ -74,6 +83,8 @@ impl<'a> ProcessSets<'a> {
             sets: Interned::default(),
             summaries: Vec::new(),
             class_sets: Interned::default(),
+            sights: Sights::default(),
+            mattered: Vec::new(),
             closures: AHashMap::new(),
             steps: AHashMap::new(),
             step_lists: Vec::new(),
@@ -130,25 +141,29 @@ impl<'a> ProcessSets<'a> {
 
     /// A set together with everything that its members reach without changing memory.
     pub fn close(&mut self, set: SetId, view: ViewId, budget: &mut Budget) -> Result<SetId, Ended> {
-        if let Some(&closed) = self.closures.get(&(set, view)) {
-            return Ok(closed);
+        for at in 0..self.mattered[set.index()].len() {
+            let mask = self.mattered[set.index()][at];
+            let sight = self.sights.of(mask, view, &self.moves, budget);
+            if let Some(&closed) = self.closures.get(&(set, sight)) {
+                return Ok(closed);
+            }
         }
-        let mut gathered = std::mem::take(&mut self.scratch);
-        self.sets[set.index()]
-            .iter()
-            .for_each(|id| gathered.add(id));
-        let closed = self.closed(gathered, view, budget)?;
-        self.closures.insert((set, view), closed);
-        budget.bytes += 2 * size_of::<(SetId, ViewId, SetId)>() as u64;
+        let closed = self.closed(set, view, budget)?;
+        let mask = self.summary(closed).matters;
+        let mattered = &mut self.mattered[set.index()];
+        if !mattered.contains(&mask) {
+            mattered.push(mask);
+        }
+        let sight = self.sights.of(mask, view, &self.moves, budget);
+        self.closures.insert((set, sight), closed);
+        budget.bytes += 2 * size_of::<(SetId, SightId, SetId)>() as u64;
         Ok(closed)
     }
 
-    fn closed(
-        &mut self,
-        mut gathered: Gathered,
-        view: ViewId,
-        budget: &mut Budget,
-    ) -> Result<SetId, Ended> {
+    fn closed(&mut self, set: SetId, view: ViewId, budget: &mut Budget) -> Result<SetId, Ended> {
+        let mut gathered = std::mem::take(&mut self.scratch);
+        let members = self.sets[set.index()].iter();
+        members.for_each(|id| gathered.add(id));
         let mut next = 0;
         while let Some(&member) = gathered.members.get(next) {
             let member = ConfigId(member);
@@ -168,26 +183,36 @@ impl<'a> ProcessSets<'a> {
             gathered.try_retain(|id| moves.is_left_out(ConfigId(id), budget).map(|out| !out))?;
         }
         let id = self.set_id(&gathered, budget);
-        let summary = &mut self.summaries[id.index()];
-        if summary.concerns == PlaceMask::MAX {
-            let concerns = gathered.members.iter();
-            let concerns = concerns.map(|&member| self.moves.concerns(ConfigId(member)));
-            summary.concerns = concerns.fold(0, |all, some| all | some.unwrap_or(PlaceMask::MAX));
-        }
+        self.find_concerns(id);
         gathered.clear();
         self.scratch = gathered;
         Ok(id)
     }
 
-    /// The changes that members of a closed set can make in one step, each with the closed
-    /// set of what the process may be doing then.
+    /// Takes note of the places whose values make a difference to a set, all members of which
+    /// have been asked for their steps.
+    fn find_concerns(&mut self, set: SetId) {
+        if self.summary(set).concerns == PlaceMask::MAX {
+            let members = self.sets[set.index()].iter();
+            let concerns = members.map(|member| self.moves.concerns(ConfigId(member)));
+            let concerns = concerns.fold(0, |all, some| all | some.unwrap_or(PlaceMask::MAX));
+            let matters = self.sights.mask(self.moves.own(concerns));
+            let summary = &mut self.summaries[set.index()];
+            (summary.concerns, summary.matters) = (concerns, matters);
+        }
+    }
+
+    /// The changes that members of a closed set can make in one step, each with the set of what
+    /// they become, which is not closed.
     pub fn steps(
         &mut self,
         set: SetId,
         view: ViewId,
         budget: &mut Budget,
     ) -> Result<StepsId, Ended> {
-        if let Some(&steps) = self.steps.get(&(set, view)) {
+        let matters = self.summary(set).matters;
+        let sight = self.sights.of(matters, view, &self.moves, budget);
+        if let Some(&steps) = self.steps.get(&(set, sight)) {
             return Ok(steps);
         }
         let mut by_change: Vec<(ChangeId, Gathered)> = Vec::new();
@@ -205,15 +230,16 @@ impl<'a> ProcessSets<'a> {
                 by_change[at].1.add(id.0);
             })?;
         }
-        let mut steps = Vec::new();
-        for (change, gathered) in by_change {
-            let after = self.moves.view_after(view, change);
-            steps.push((change, self.closed(gathered, after, budget)?));
-        }
+        let steps = by_change.into_iter();
+        let steps = steps.map(|(change, after)| (change, self.set_id(&after, budget)));
+        let steps: Vec<(ChangeId, SetId)> = steps.collect();
+        self.find_concerns(set);
+        let matters = self.summary(set).matters;
+        let sight = self.sights.of(matters, view, &self.moves, budget);
         budget.bytes += (64 + 16 * steps.len()) as u64;
         let id = StepsId(self.step_lists.len() as u32);
         self.step_lists.push(steps.into());
-        self.steps.insert((set, view), id);
+        self.steps.insert((set, sight), id);
         Ok(id)
     }
 
@@ -225,7 +251,7 @@ impl<'a> ProcessSets<'a> {
         let (id, new) = self.sets.insert_full(gathered.set());
         if new {
             let members = &self.sets[id];
-            budget.bytes += (members.bytes() + 2 * size_of::<Summary>()) as u64;
+            budget.bytes += (members.bytes() + 2 * size_of::<Summary>() + 32) as u64;
             let mut classes: Vec<ClassId> = (gathered.members.iter())
                 .map(|&member| self.moves.class_of(ConfigId(member)))
                 .collect();
@@ -242,12 +268,14 @@ impl<'a> ProcessSets<'a> {
             };
             let looks = gathered.members.iter().map(look);
             let look = looks.fold(0, u64::wrapping_add);
+            self.mattered.push(Vec::new());
             self.summaries.push(Summary {
                 mask: members.mask(),
                 len: gathered.members.len() as u32,
                 failed: all().any(|class| matches!(class.at, Some(At::Failed(_)))),
                 done: all().any(|class| class.done),
                 concerns: PlaceMask::MAX,
+                matters: self.sights.mask(self.moves.own(PlaceMask::MAX)),
                 needs: (gathered.members.iter())
                     .map(|&member| self.moves.facts[member as usize].needs)
                     .fold(0, |all, some| all | some),

@@ -14,8 +14,7 @@ use crate::program::{ProcessId, Value};
 use crate::space::search::Search;
 use crate::space::standstill::Standstill;
 use crate::space::trace::Snapshot;
-use ahash::{AHashMap, RandomState};
-use hashbrown::HashTable;
+use ahash::AHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -48,21 +47,18 @@ pub struct SetSearch<'a> {
     /// By memory, kind and change: the memory after it.
     written: AHashMap<(MemoryId, usize, ChangeId), MemoryId>,
     pub dead: DeadPlaces,
-    /// Every state that was ever met.
+    /// Every state that was not covered when it was met.
     heads: Vec<Head>,
     /// The sets of all states, one after the other.
     sets: Vec<SetId>,
-    met: HashTable<StateId>,
-    hasher: RandomState,
     pub antichain: Antichain,
     /// The states to be expanded: those that stand for most states first, then the oldest.
     open: BinaryHeap<(u64, Reverse<StateId>)>,
-    check: Check<'a>,
+    /// None while it is asked.
+    check: Option<Check<'a>>,
     /// The first violation.
     pub found: Option<Found>,
     pub budget: Budget<'a>,
-    /// States that were not covered when they were met.
-    pub kept: u64,
     pub transitions: u64,
     pub depth: u64,
     pub reached_final: bool,
@@ -135,14 +131,11 @@ impl<'a> SetSearch<'a> {
             },
             heads: Vec::new(),
             sets: Vec::new(),
-            met: HashTable::new(),
-            hasher: RandomState::new(),
             antichain: Antichain::default(),
             open: BinaryHeap::new(),
-            check: Check::new(program),
+            check: Some(Check::new(program)),
             found: None,
             budget,
-            kept: 0,
             transitions: 0,
             depth: 0,
             reached_final: false,
@@ -186,6 +179,11 @@ impl<'a> SetSearch<'a> {
 
     pub fn head_mut(&mut self, state: StateId) -> &mut Head {
         &mut self.heads[state.index()]
+    }
+
+    /// States that were not covered when they were met.
+    pub fn kept(&self) -> u64 {
+        self.heads.len() as u64
     }
 
     /// The sets of a state, by process.
@@ -288,7 +286,7 @@ impl<'a> SetSearch<'a> {
         Ok(())
     }
 
-    /// The memory and the sets after a write that leads its writer to a set.
+    /// The memory and the sets after a write that leads its writer to what is in a set.
     pub fn after(&mut self, write: Parent, set: SetId) -> Result<Product, Ended> {
         let before = self.head(write.state).memory;
         let memory = self.written(before, write.writer, write.change);
@@ -300,7 +298,7 @@ impl<'a> SetSearch<'a> {
     }
 
     /// Closes sets under a memory that differs in some places from the one under which they
-    /// are closed; that of the writer is closed already.
+    /// are closed; that of the writer is not closed at all.
     pub fn close(
         &mut self,
         sets: &mut [SetId],
@@ -311,7 +309,7 @@ impl<'a> SetSearch<'a> {
         for (process, set) in self.processes().zip(sets) {
             // Whom it does not concern goes on as before.
             let concerned = self.kind(process).summary(*set).concerns & changed != 0;
-            if concerned && Some(process) != writer {
+            if concerned || Some(process) == writer {
                 let view = self.view(memory, process);
                 let (kind, budget) = self.learn(process);
                 *set = kind.close(*set, view, budget)?;
@@ -326,12 +324,8 @@ impl<'a> SetSearch<'a> {
             true => product,
             false => self.representative(product)?.0,
         };
-        self.budget.spend(8)?;
-        let hash = self.hasher.hash_one((memory, &sets));
-        let known = self.met.find(hash, |&other| {
-            self.head(other).memory == memory && *self.sets(other) == *sets
-        });
-        if known.is_some() {
+        self.budget.spend(8 + self.antichain.work(memory))?;
+        if self.is_covered(memory, &sets) {
             return Ok(());
         }
         let state = StateId(self.heads.len() as u32);
@@ -343,20 +337,11 @@ impl<'a> SetSearch<'a> {
             depth,
             covered: false,
         });
-        let (heads, all, hasher) = (&self.heads, &self.sets, &self.hasher);
-        self.met.insert_unique(hash, state, |&other| {
-            let begin = other.index() * sets.len();
-            hasher.hash_one((heads[other.index()].memory, &all[begin..begin + sets.len()]))
-        });
-        self.budget.bytes += (2 * size_of::<Head>() + 6 * sets.len() + 8) as u64;
-        if !self.keep(state)? {
-            self.head_mut(state).covered = true;
-            return Ok(());
-        }
+        self.keep(state);
+        self.budget.bytes += (2 * size_of::<Head>() + 6 * sets.len()) as u64;
         self.budget.bytes += (size_of::<Mask>() * sets.len() + 24) as u64;
-        self.budget.check_states(self.kept + 1)?;
-        self.kept += 1;
-        self.budget.report(self.kept, self.depth);
+        self.budget.check_states(self.kept())?;
+        self.budget.report(self.kept(), self.depth);
         self.depth = self.depth.max(u64::from(depth));
         let size = (sets.iter().zip(self.processes()))
             .map(|(&set, process)| logarithm(self.kind(process).summary(set).len))
@@ -372,10 +357,10 @@ impl<'a> SetSearch<'a> {
         if self.found.is_some() {
             return Ok(());
         }
-        let mut check = std::mem::take(&mut self.check);
-        let classes = check.violation(&OneState { sets: self, state }, done)?;
-        self.check = check;
-        self.found = match classes {
+        let mut check = self.check.take().expect("nobody asks it now");
+        let classes = check.violation(&OneState { sets: self, state }, done);
+        self.check = Some(check);
+        self.found = match classes? {
             None => self.standing_still(state)?,
             Some(classes) => {
                 let both = self.sets(state).iter().zip(self.processes());
