@@ -229,6 +229,39 @@ fn values_that_nobody_reads_are_forgotten() {
     }
 }
 
+/// Who stores to some cell may read another one behind that.
+#[test]
+fn what_is_in_other_cells_is_not_forgotten() {
+    let text = "shared bool cells[2];
+        shared bool go;
+        process first {
+            store cells[0] = true;
+            fence;
+            store go = true;
+        }
+        process second {
+            bool g, found;
+            int[0..=1] i = 0;
+            do {
+                load g = go;
+            } while (!g);
+            i = i + 1;
+            store cells[i] = true;
+            load found = cells[0];
+            assert(!found);
+        }";
+    let source = Source::new("cells", text);
+    let program = programs::program(&source).fenced(&Default::default());
+    for model in [Model::Tso, Model::Pso] {
+        let semantics = Semantics::new(model, Abstraction::Fd { k: 1 });
+        for sets in [false, true] {
+            let goal = Goal::FirstViolation;
+            let found = search(&program, semantics, goal, Standstill::Ignored, sets);
+            assert!(found.violation.is_some(), "{model}, by sets: {sets}");
+        }
+    }
+}
+
 /// Somebody who writes for ever what is there already only spins, whether or not it is read.
 #[test]
 fn what_is_written_again_and_again_is_not_forgotten() {
