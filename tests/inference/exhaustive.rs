@@ -497,7 +497,7 @@ fn litmus(most_points: usize) -> Vec<(Program, String)> {
 /// With a fixed k, inference finds exactly the minimal sets that verify.
 #[test]
 fn random_programs_with_a_fixed_head() {
-    let tally = random_programs(seeds(0, 300), |seed, program, setup, name| {
+    let tally = random_programs(seeds(0, 400), |seed, program, setup, name| {
         let mut tally = Tally::default();
         for k in 0..=2 {
             let setup = setup.under(setup.model, Abstraction::Fd { k });
